@@ -1,0 +1,25 @@
+# Our own code is compiled with these; nothing that links us inherits them. Contraction stays off because MAESTRO's printed
+# digits depend on two roundings where a fused multiply-add has one.
+add_library(tilewright_flags INTERFACE)
+target_compile_options(tilewright_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fno-math-errno
+                                                  -ffp-contract=off
+                                                  # GCC 12 sees overlapping copies in std::string where there are none
+                                                  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+
+# tilewright_module(NAME SOURCES a.cpp… [DEPENDS module…] [LINK library…] [PRIVATE_LINK library…])
+# One folder of src/tilewright is one library tilewright::NAME. DEPENDS is the truth about layers: script/layers checks the
+# includes against it.
+function(tilewright_module name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK;PRIVATE_LINK" ${ARGN})
+  list(TRANSFORM ARG_SOURCES PREPEND ${name}/)
+  list(TRANSFORM ARG_DEPENDS PREPEND tilewright::)
+  add_library(tilewright_${name} STATIC ${ARG_SOURCES})
+  add_library(tilewright::${name} ALIAS tilewright_${name})
+  set_target_properties(tilewright_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(tilewright_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
+                                                       $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(tilewright_${name} PUBLIC cxx_std_20)
+  target_link_libraries(tilewright_${name} PUBLIC ${ARG_DEPENDS} ${ARG_LINK}
+                                           PRIVATE ${ARG_PRIVATE_LINK} $<BUILD_INTERFACE:tilewright_flags>)
+  install(TARGETS tilewright_${name} EXPORT tilewright)
+endfunction()
