@@ -1,0 +1,27 @@
+#include "tilewright/zoo/zoo.hpp"
+
+#include <fmt/format.h>
+
+#include "tilewright/base/text.hpp"
+
+namespace tilewright {
+
+std::vector<std::string> zoo_names(std::string_view kind) {
+  std::vector<std::string> names;
+  for (const ZooFile& file : zoo_files()) {
+    if (file.kind == kind) names.emplace_back(file.name);
+  }
+  return names;
+}
+
+Result<std::string> zoo_text(std::string_view kind, std::string_view name) {
+  for (const ZooFile& file : zoo_files()) {
+    if (file.kind == kind && file.name == name) return std::string(file.text);
+  }
+  const std::vector<std::string> names = zoo_names(kind);
+  std::string hint = did_you_mean(name, names);
+  if (hint.empty()) hint = fmt::format(" (there are: {})", join(names, ", "));
+  return Error{ErrorCode::NotFound, fmt::format("zoo:{}: no such entry in zoo/{}{}", name, kind, hint)};
+}
+
+}  // namespace tilewright
