@@ -1,0 +1,106 @@
+#include "tilewright/workload/network.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tilewright/base/file.hpp"
+#include "tilewright/base/text.hpp"
+#include "tilewright/zoo/zoo.hpp"
+
+namespace tilewright {
+namespace {
+
+constexpr std::int64_t kMostOnnxBytes = std::numeric_limits<std::int32_t>::max();  // what protobuf can hold
+
+Error unknown_ending(const std::string& source, const std::string& ending) {
+  const std::vector<std::string> names = zoo_names("networks");
+  const std::optional<std::string> near = ending.empty() ? nearest(source, names) : std::nullopt;
+  const std::string hint = near ? fmt::format(" (did you mean 'zoo:{}'?)", *near) : "";
+  return invalid(
+      fmt::format("{}: ends in '{}', expected .onnx, .yaml, .yml, .m, .csv, or zoo:NAME{}", source, ending, hint));
+}
+
+Result<Network> read_unchecked(const std::string& source, const ReadOptions& options) {
+  if (is_zoo_source(source)) {
+    TW_TRY(const std::string text, zoo_text("networks", source.substr(4)));
+    return network_from_yaml(text, source);
+  }
+  const std::string ending = lower(std::filesystem::path(source).extension().string());
+  if (ending == ".onnx") {
+    TW_TRY(const std::string bytes, read_file(source, kMostOnnxBytes));
+    return network_from_onnx(bytes, source, options);
+  }
+  const bool yaml = ending == ".yaml" || ending == ".yml";
+  if (!yaml && ending != ".m" && ending != ".csv") return unknown_ending(source, ending);
+  TW_TRY(const std::string text, read_file(source));
+  if (yaml) return network_from_yaml(text, source);
+  return ending == ".m" ? network_from_maestro(text, source) : network_from_gamma_csv(text, source);
+}
+
+}  // namespace
+
+Result<Network> check(Network network, const std::string& where) {
+  std::int64_t total = 0;
+  for (std::size_t index = 0; index < network.layers.size(); ++index) {
+    const NetworkLayer& entry = network.layers[index];
+    const auto complain = [&](const std::string& sentence) {
+      return invalid(fmt::format("{}: layer '{}': {}", where, entry.layer.name, sentence));
+    };
+    if (entry.count < 1) return complain(fmt::format("count is {}, expected at least 1", entry.count));
+    if (std::any_of(entry.inputs.begin(), entry.inputs.end(), [&](std::size_t input) { return input >= index; })) {
+      return complain("is fed by itself or a later layer, expected an earlier one");
+    }
+    std::int64_t work = 0;
+    if (__builtin_mul_overflow(macs(entry.layer).value, entry.count, &work) || __builtin_add_overflow(total, work, &total)) {
+      return complain("brings the network to more than 2^63 multiply-accumulates, expected fewer");
+    }
+  }
+  return network;
+}
+
+Macs macs(const Network& network) {
+  Macs total;
+  for (const NetworkLayer& entry : network.layers) total += macs(entry.layer) * entry.count;
+  return total;
+}
+
+std::vector<LayerGroup> distinct_layers(const Network& network) {
+  std::vector<LayerGroup> groups;
+  std::unordered_map<std::int64_t, std::vector<std::size_t>>
+      by_work;  // equal shapes do equal work: few candidates to compare
+  for (std::size_t index = 0; index < network.layers.size(); ++index) {
+    const NetworkLayer& entry = network.layers[index];
+    std::vector<std::size_t>& candidates = by_work[macs(entry.layer).value];
+    auto found = std::find_if(candidates.begin(), candidates.end(), [&](std::size_t candidate) {
+      return same_shape(network.layers[groups[candidate].first].layer, entry.layer);
+    });
+    if (found == candidates.end()) {
+      found = candidates.insert(found, groups.size());
+      groups.push_back({.first = index, .members = {}});
+    }
+    groups[*found].count += entry.count;
+    groups[*found].members.push_back(index);
+  }
+  return groups;
+}
+
+Result<std::size_t> find_layer(const Network& network, std::string_view name) {
+  std::vector<std::string> names;
+  for (std::size_t index = 0; index < network.layers.size(); ++index) {
+    if (network.layers[index].layer.name == name) return index;
+    names.push_back(network.layers[index].layer.name);
+  }
+  return Error{ErrorCode::NotFound,
+               fmt::format("network '{}' has no layer '{}'{}", network.name, name, did_you_mean(name, names))};
+}
+
+Result<Network> read_network(const std::string& source, const ReadOptions& options) {
+  TW_TRY(Network network, read_unchecked(source, options));
+  return check(std::move(network), source);
+}
+
+}  // namespace tilewright
