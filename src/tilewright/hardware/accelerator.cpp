@@ -1,0 +1,99 @@
+#include "tilewright/hardware/accelerator.hpp"
+
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "tilewright/base/file.hpp"
+#include "tilewright/base/text.hpp"
+#include "tilewright/zoo/zoo.hpp"
+
+namespace tilewright {
+namespace {
+
+constexpr std::size_t kMostClusterLevels = 3;
+
+std::optional<AcceleratorFault> fault_of_clusters(const Accelerator& accelerator) {
+  if (accelerator.clusters.size() > kMostClusterLevels)
+    return AcceleratorFault{
+        "clusters", fmt::format("are nested {} deep, expected at most {}", accelerator.clusters.size(), kMostClusterLevels)};
+  std::int64_t rest = accelerator.pes;
+  for (const std::int64_t size : accelerator.clusters) {
+    if (size < 1 || rest % size != 0)
+      return AcceleratorFault{
+          "clusters", fmt::format("of {} do not divide {} units, expected sizes whose product divides pes", size, rest)};
+    rest /= size;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<AcceleratorFault> fault_of(const Accelerator& accelerator) {
+  struct Limit {
+    const char* field;
+    std::int64_t is, least;
+  };
+  const Limit limits[] = {
+      {"pes", accelerator.pes, 1},
+      {"l1_bytes", accelerator.l1.value, 0},
+      {"l2_bytes", accelerator.l2.value, 0},
+      {"noc.bandwidth", accelerator.noc.bandwidth, 1},
+      {"noc.hops", accelerator.noc.hops, 0},
+      {"noc.hop_latency", accelerator.noc.hop_latency, 0},
+      {"offchip_bandwidth", accelerator.offchip_bandwidth, 1},
+      {"simd_lanes", accelerator.simd_lanes, 1},
+  };
+  for (const auto& [field, is, least] : limits) {
+    if (is < least) return AcceleratorFault{field, fmt::format("is {}, expected at least {}", is, least)};
+    if (is > kUnlimited) return AcceleratorFault{field, fmt::format("is {}, expected at most {}", is, kUnlimited)};
+  }
+  if (accelerator.noc.latency() > kUnlimited)
+    return AcceleratorFault{"noc.hops",
+                            fmt::format("make a latency of {}, expected at most {}", accelerator.noc.latency(), kUnlimited)};
+  if (auto fault = fault_of_clusters(accelerator)) return fault;
+
+  struct Coefficient {
+    const char* field;
+    double is;
+  };
+  const Coefficient coefficients[] = {
+      {"energy_pj.mac", accelerator.energy.mac.value},
+      {"energy_pj.l1_access", accelerator.energy.l1_access.value},
+      {"energy_pj.l2_access", accelerator.energy.l2_access.value},
+      {"area.pe_um2", accelerator.area.pe.value},
+      {"area.buffer_byte_um2", accelerator.area.buffer_byte.value},
+      {"area.pe_mw", accelerator.area.pe_power.value},
+      {"area.buffer_byte_mw", accelerator.area.buffer_byte_power.value},
+  };
+  for (const auto& [field, is] : coefficients) {
+    if (!std::isfinite(is) || is < 0) return AcceleratorFault{field, fmt::format("is {}, expected at least 0", is)};
+  }
+  if (!std::isfinite(accelerator.clock_ghz) || accelerator.clock_ghz <= 0)
+    return AcceleratorFault{"clock_ghz", fmt::format("is {}, expected more than 0", accelerator.clock_ghz)};
+  return std::nullopt;
+}
+
+Result<Accelerator> check(Accelerator accelerator, const std::string& where) {
+  if (const auto fault = fault_of(accelerator))
+    return invalid(fmt::format("{}: {} {}", where, fault->field, fault->sentence));
+  return accelerator;
+}
+
+Result<Accelerator> read_accelerator(const std::string& source) {
+  if (is_zoo_source(source)) {
+    TW_TRY(const std::string text, zoo_text("accelerators", std::string_view(source).substr(4)));
+    return accelerator_from_yaml(text, source);
+  }
+  const std::string ending = lower(std::filesystem::path(source).extension().string());
+  const bool yaml = ending == ".yaml" || ending == ".yml";
+  const bool maestro = ending == ".m" || ending == ".txt";
+  if (!yaml && !maestro)
+    return invalid(
+        fmt::format("{}: ends in '{}', expected an accelerator in .yaml, .yml, .m or .txt, or zoo:NAME", source, ending));
+  TW_TRY(const std::string text, read_file(source));
+  return yaml ? accelerator_from_yaml(text, source) : accelerator_from_maestro(text, source);
+}
+
+}  // namespace tilewright

@@ -1,0 +1,79 @@
+// An accelerator: processing elements in an array, a private L1 each, a shared L2, a network between them, memory outside.
+// One element of a tensor is one byte.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tilewright/base/result.hpp"
+#include "tilewright/base/units.hpp"
+
+namespace tilewright {
+
+// "No limit", as MAESTRO writes it.
+inline constexpr std::int64_t kUnlimited = std::numeric_limits<std::int32_t>::max();
+
+struct Noc {
+  std::int64_t bandwidth = kUnlimited;  // elements per cycle
+  std::int64_t hops = 1;
+  std::int64_t hop_latency = 1;  // cycles
+  std::int64_t latency() const { return hops * hop_latency; }
+  bool operator==(const Noc&) const = default;
+};
+
+// Energy of one event. Defaults are MAESTRO's: 0.23 pJ per MAC, L1 1.68 times and L2 18.61 times that.
+struct EnergyTable {
+  Picojoules mac{0.23};
+  Picojoules l1_access{1.68 * 0.23};
+  Picojoules l2_access{18.61 * 0.23};
+  bool operator==(const EnergyTable&) const = default;
+};
+
+// Area and power coefficients; defaults are MAESTRO's regression (docs/cost_model.md has the formulas).
+struct AreaTable {
+  SquareMicrometres pe{283};  // per SIMD lane
+  SquareMicrometres buffer_byte{0.104};
+  Milliwatts pe_power{1.2223};  // per SIMD lane
+  Milliwatts buffer_byte_power{0.00345};
+  bool operator==(const AreaTable&) const = default;
+};
+
+struct Accelerator {
+  std::string name;
+  std::string source;  // where the numbers come from, for people
+  std::int64_t pes = 1;
+  std::vector<std::int64_t> clusters;  // units per cluster as built, outermost first; empty = one flat array
+  Bytes l1{kUnlimited};                // per processing element
+  Bytes l2{kUnlimited};
+  Noc noc;
+  std::int64_t offchip_bandwidth = kUnlimited;  // elements per cycle
+  std::int64_t simd_lanes = 1;                  // MACs per processing element and cycle
+  double clock_ghz = 1.0;
+  EnergyTable energy;
+  AreaTable area;
+
+  bool operator==(const Accelerator&) const = default;
+};
+
+// Reads "zoo:eyeriss" or a file by its ending: .yaml/.yml ours, .m or .txt MAESTRO's `key: value` lines. An accelerator that
+// does not say its name is called after its file.
+Result<Accelerator> read_accelerator(const std::string& source);
+Result<Accelerator> accelerator_from_yaml(const std::string& text, const std::string& where);
+Result<Accelerator> accelerator_from_maestro(const std::string& text, const std::string& where);
+std::string to_yaml(const Accelerator& accelerator);
+
+// The first impossible number, if there is one. Numbers of an accelerator without a fault are at most kUnlimited, and so is
+// the latency of its NoC; its clusters divide its processing elements.
+struct AcceleratorFault {
+  std::string field;     // "noc.bandwidth", as in our YAML
+  std::string sentence;  // "is 0, expected at least 1"
+};
+std::optional<AcceleratorFault> fault_of(const Accelerator& accelerator);
+
+// The accelerator itself, or its fault as an Error.
+Result<Accelerator> check(Accelerator accelerator, const std::string& where);
+
+}  // namespace tilewright
