@@ -1,0 +1,387 @@
+// MAESTRO's counting decides what is exact (docs/cost_model.md):
+//
+// - a spatial tile that does not divide its dimension loses or repeats work, so spatial tiles are 1 or a divisor;
+// - when outputs are spread over units and the last round has a single unit at work, its inputs are counted as outputs, so
+// such
+//   rounds are avoided;
+// - a tile cut once more inside a cluster may be ragged only if the inner tile is 1;
+// - inside a tile, outputs are counted as if the stride were 1, so strided rows and columns come one at a time;
+// - how often a step occurs is counted in 31 bits.
+//
+// For every cluster size worth trying, the smallest exact tiles grow for as long as the machine gains from it.
+#include "tilewright/mapping/dataflow_tiles.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <tuple>
+
+namespace tilewright {
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+std::vector<std::int64_t> divisors_of(std::int64_t number) {
+  std::vector<std::int64_t> small, large;
+  for (std::int64_t divisor = 1; divisor * divisor <= number; ++divisor) {
+    if (number % divisor != 0) continue;
+    small.push_back(divisor);
+    if (divisor * divisor != number) large.push_back(number / divisor);
+  }
+  small.insert(small.end(), large.rbegin(), large.rend());
+  return small;
+}
+
+std::int64_t largest_divisor(std::int64_t number, std::int64_t most) {
+  std::int64_t best = 1;
+  for (const std::int64_t divisor : divisors_of(number)) {
+    if (divisor <= most) best = divisor;
+  }
+  return best;
+}
+
+// A choice of tiles with what it asks of the machine.
+struct Candidate {
+  Tiles tiles;
+  double l1 = 0;         // bytes of one processing element, double buffered
+  double l2 = 0;         // bytes, double buffered
+  double bandwidth = 0;  // elements per cycle into or out of L2 while the array computes one step
+  double cycles = 0;     // of one step of level 0, if nothing waits
+  double steps = 0;      // of level 0
+  double runtime = 0;    // cycles
+
+  std::int64_t tile(LoopRole role) const { return tiles.outer[index(role)]; }
+  bool is_parallel(LoopRole role) const { return role == tiles.outer_parallel || role == tiles.inner_parallel; }
+};
+
+class Chooser {
+ public:
+  Chooser(const RoleLoops& loops, const TileRequest& request, const Accelerator& accelerator)
+      : loops_(loops),
+        request_(request),
+        accelerator_(accelerator),
+        two_levels_(!request.inner_parallel.empty()),
+        bandwidth_(static_cast<double>(std::min(accelerator.noc.bandwidth, accelerator.offchip_bandwidth))) {}
+
+  Tiles choose() const {
+    std::optional<Candidate> best;
+    for (const std::int64_t size : cluster_sizes()) {
+      const Candidate candidate = with_cluster(size);
+      if (!best || score(candidate) < score(*best)) best = candidate;
+      if (is_preferred(size) && fits(candidate)) break;
+    }
+    return best->tiles;
+  }
+
+ private:
+  std::int64_t extent(LoopRole role) const { return loops_[role].extent; }
+
+  bool is_preferred(std::int64_t cluster_size) const {
+    if (!two_levels_) return cluster_size == 1;
+    return !accelerator_.clusters.empty() && accelerator_.clusters.back() == cluster_size;
+  }
+
+  // The cluster the machine is built in first, then others worth trying. A dataflow of one level has no clusters; where the
+  // machine cannot feed all units, it gets some in which a single unit works.
+  std::vector<std::int64_t> cluster_sizes() const {
+    std::vector<std::int64_t> sizes;
+    if (!two_levels_) sizes.push_back(1);
+    if (two_levels_ && !accelerator_.clusters.empty()) sizes.push_back(accelerator_.clusters.back());
+    constexpr std::int64_t kAllUpTo = 64;
+    std::set<std::int64_t> others;
+    for (std::int64_t size = 1; size <= std::min(kAllUpTo, accelerator_.pes); ++size) others.insert(size);
+    for (const std::int64_t size : divisors_of(accelerator_.pes)) others.insert(size);
+    for (const LoopRole role : request_.inner_parallel) {
+      if (extent(role) > 0) others.insert(std::min(extent(role), accelerator_.pes));
+    }
+    sizes.insert(sizes.end(), others.begin(), others.end());
+    return sizes;
+  }
+
+  // The first wish that has more than one index to spread, or else the first that is there at all.
+  std::optional<LoopRole> pick(const std::vector<LoopRole>& wishes, std::optional<LoopRole> taken) const {
+    std::optional<LoopRole> only_one;
+    for (const LoopRole role : wishes) {
+      if (role == taken || extent(role) == 0) continue;
+      // Inside a cluster a strided row would have to come several outputs at a time.
+      if (extent(role) > 1 && !(taken && loops_.strided(role))) return role;
+      if (!only_one) only_one = role;
+    }
+    return only_one;
+  }
+
+  PerRole<std::int64_t> smallest_tiles() const {
+    PerRole<std::int64_t> tiles{};
+    for (const LoopRole role : kRoles) {
+      const bool whole = role == LoopRole::FilterRow || role == LoopRole::FilterColumn || extent(role) == 0;
+      tiles[index(role)] = whole ? extent(role) : 1;
+    }
+    return tiles;
+  }
+
+  // Indices of `role` that fill the lanes of a processing element, as far as they fit its L1.
+  std::int64_t lanes_of(LoopRole role) const {
+    if (loops_.slides(role)) return 1;
+    std::int64_t lanes = largest_divisor(extent(role), accelerator_.simd_lanes);
+    for (; lanes > 1; lanes = largest_divisor(extent(role), lanes - 1)) {
+      PerRole<std::int64_t> tiles = smallest_tiles();
+      tiles[index(role)] = lanes;
+      if (l1_need(tiles) <= static_cast<double>(accelerator_.l1.value)) break;
+    }
+    return lanes;
+  }
+
+  double l1_need(const PerRole<std::int64_t>& tiles) const {
+    const TileVolumes volumes = volumes_of(loops_, tiles);
+    return 2 * (volumes.input + volumes.weight + volumes.output_at_input_size);
+  }
+
+  static bool counted_right(std::int64_t positions, std::int64_t units) {
+    return positions <= units || positions % units != 1;
+  }
+
+  // Gives level 0 its parallel loop. Where the last round would be miscounted, tiles of several outputs or a few resting
+  // clusters avoid it, whichever is faster.
+  void spread_outside(Tiles& tiles, LoopRole role) const {
+    tiles.outer_parallel = role;
+    const std::int64_t units = accelerator_.pes / tiles.cluster_size;
+    std::int64_t tile = two_levels_ ? 1 : lanes_of(role);
+    if (loops_.slides(role) && !counted_right(extent(role), units)) {
+      std::int64_t fewest_turns = std::numeric_limits<std::int64_t>::max();
+      for (const std::int64_t size : divisors_of(loops_.strided(role) ? 1 : extent(role))) {
+        const std::int64_t turns = ceil_div(extent(role) / size, units) * size;
+        if (!counted_right(extent(role) / size, units) || turns >= fewest_turns) continue;
+        fewest_turns = turns;
+        tile = size;
+      }
+      std::int64_t fewer = units;
+      while (!counted_right(extent(role), accelerator_.pes / (accelerator_.pes / fewer))) --fewer;
+      if (ceil_div(extent(role), fewer) < fewest_turns) {
+        tiles.cluster_size = accelerator_.pes / fewer;
+        tile = 1;
+      }
+    }
+    tiles.outer[index(role)] = tile;
+    if (!two_levels_) tiles.inner[index(role)] = tile;
+  }
+
+  Candidate with_cluster(std::int64_t size) const {
+    Candidate candidate;
+    Tiles& tiles = candidate.tiles;
+    tiles.cluster_size = size;
+    tiles.outer = tiles.inner = smallest_tiles();
+    spread_outside(tiles, *pick(request_.outer_parallel, std::nullopt));
+    if (two_levels_) {
+      const LoopRole role = *pick(request_.inner_parallel, tiles.outer_parallel);
+      const std::int64_t lanes = lanes_of(role);
+      const std::int64_t whole = loops_.strided(role) ? 1 : extent(role);
+      tiles.inner_parallel = role;
+      tiles.inner[index(role)] = lanes;
+      tiles.outer[index(role)] = lanes > 1 ? lanes * largest_divisor(whole / lanes, size)
+                                           : ceil_div(whole, ceil_div(whole, size));  // rounds of equal size
+    } else if (tiles.cluster_size > 1) {
+      tiles.inner_parallel = pick(request_.outer_parallel, tiles.outer_parallel);
+    }
+    measure(candidate);
+    shrink_to_l2(candidate);
+    grow_held(candidate);
+    grow(candidate);
+    idle_for_bandwidth(candidate);
+    grow_for_counter(candidate);
+    return candidate;
+  }
+
+  void measure(Candidate& candidate) const {
+    const Tiles& tiles = candidate.tiles;
+    const std::int64_t clusters = accelerator_.pes / tiles.cluster_size;
+    const LoopRole outside = tiles.outer_parallel;
+    const std::int64_t active = std::min(clusters, ceil_div(extent(outside), candidate.tile(outside)));
+    const TensorRoles spread = tensors_with(outside, loops_.kind);
+    const TileVolumes outer = volumes_of(loops_, tiles.outer);
+    const TileVolumes inner = volumes_of(loops_, tiles.inner);
+    const auto units = static_cast<double>(active);
+    const double in = outer.input * (spread.input ? units : 1) + outer.weight * (spread.weight ? units : 1);
+    // A strided neighbour is taken to write all outputs it would have without the stride.
+    const auto per_neighbour = static_cast<double>(loops_.strided(outside) ? loops_[outside].stride : 1);
+    const double out = outer.output * (spread.output ? 1 + (units - 1) * per_neighbour : 1);
+
+    double inner_steps = outer.macs / inner.macs;
+    if (two_levels_) {
+      const LoopRole inside = *tiles.inner_parallel;
+      const std::int64_t positions = candidate.tile(inside) / tiles.inner[index(inside)];
+      inner_steps *= static_cast<double>(ceil_div(positions, tiles.cluster_size)) / static_cast<double>(positions);
+    }
+    candidate.cycles = inner_steps * std::ceil(inner.macs / static_cast<double>(accelerator_.simd_lanes));
+    candidate.steps = 1;
+    double shortest = candidate.cycles;  // the step that takes the remainder of every loop, for which as much is loaded
+    for (const LoopRole role : kRoles) {
+      if (extent(role) == 0) continue;
+      const std::int64_t count = ceil_div(extent(role), candidate.tile(role));
+      const std::int64_t last = extent(role) - (count - 1) * candidate.tile(role);
+      candidate.steps *= static_cast<double>(role == outside ? ceil_div(count, clusters) : count);
+      if (two_levels_ && role == tiles.inner_parallel) continue;
+      shortest *= static_cast<double>(last) / static_cast<double>(candidate.tile(role));
+    }
+    candidate.l1 = l1_need(tiles.inner);
+    candidate.l2 = 2 * (in + out);
+    candidate.bandwidth = std::max(in, out) / shortest;
+    candidate.runtime = candidate.steps * std::max(candidate.cycles, std::max(in, out) / bandwidth_);
+  }
+
+  bool fits_buffers(const Candidate& candidate) const {
+    return candidate.l1 <= static_cast<double>(accelerator_.l1.value) &&
+           candidate.l2 <= static_cast<double>(accelerator_.l2.value);
+  }
+  // Bandwidths are whole numbers; what is left of one costs a cycle now and then.
+  bool is_fed(const Candidate& candidate) const { return std::floor(candidate.bandwidth) <= bandwidth_; }
+  bool fits(const Candidate& candidate) const { return fits_buffers(candidate) && is_fed(candidate); }
+
+  Candidate with_tile(Candidate candidate, LoopRole role, std::int64_t size) const {
+    const bool held = std::ranges::find(request_.held, role) != request_.held.end();
+    const bool cut = two_levels_ && (candidate.is_parallel(role) || !held);
+    candidate.tiles.outer[index(role)] = size;
+    if (!cut) candidate.tiles.inner[index(role)] = size;
+    measure(candidate);
+    return candidate;
+  }
+
+  // The candidate with larger tiles of `role`, smallest first: half as many steps, a quarter, …, one.
+  std::vector<Candidate> larger(const Candidate& candidate, LoopRole role) const {
+    if (extent(role) == 0 || loops_.strided(role)) return {};
+    if (role == candidate.tiles.outer_parallel || (two_levels_ && role == candidate.tiles.inner_parallel))
+      return larger_parallel(candidate, role);
+    std::vector<Candidate> all;
+    for (std::int64_t steps = ceil_div(extent(role), candidate.tile(role)); steps > 1;) {
+      steps = ceil_div(steps, 2);
+      all.push_back(with_tile(candidate, role, ceil_div(extent(role), steps)));
+    }
+    return all;
+  }
+
+  // Only tiles that leave no unit without work.
+  std::vector<Candidate> larger_parallel(const Candidate& candidate, LoopRole role) const {
+    std::vector<Candidate> all;
+    const bool outside = role == candidate.tiles.outer_parallel;
+    const std::int64_t units = outside ? accelerator_.pes / candidate.tiles.cluster_size : candidate.tiles.cluster_size;
+    const std::int64_t least = candidate.tiles.inner[index(role)];
+    for (const std::int64_t size : divisors_of(extent(role))) {
+      if (size <= candidate.tile(role) || size % least != 0) continue;
+      const std::int64_t positions = outside ? extent(role) / size : size / least;
+      if (positions < units || (loops_.slides(role) && !counted_right(positions, units))) continue;
+      all.push_back(with_tile(candidate, role, size));
+    }
+    return all;
+  }
+
+  // The candidate with fewer and fewer units of a cluster at work, down to one.
+  std::vector<Candidate> idler(const Candidate& candidate) const {
+    std::vector<Candidate> all;
+    if (!two_levels_) return all;
+    const LoopRole role = *candidate.tiles.inner_parallel;
+    const std::int64_t lanes = candidate.tiles.inner[index(role)];
+    std::int64_t busy = std::min(candidate.tile(role) / lanes, candidate.tiles.cluster_size);
+    while (busy > 1) {
+      busy -= std::max<std::int64_t>(1, busy / 16);
+      if (lanes > 1 && extent(role) / lanes % busy != 0) continue;
+      all.push_back(with_tile(candidate, role, lanes * busy));
+    }
+    return all;
+  }
+
+  void shrink_to_l2(Candidate& candidate) const {
+    for (const Candidate& next : idler(candidate)) {
+      if (candidate.l2 <= static_cast<double>(accelerator_.l2.value)) return;
+      candidate = next;
+    }
+  }
+
+  void grow_held(Candidate& candidate) const {
+    constexpr std::int64_t kMostHeld = 16;  // beyond this, what L1 saves is small beside what it costs
+    for (const LoopRole role : request_.held) {
+      for (const Candidate& next : larger(candidate, role)) {
+        if (next.tile(role) <= kMostHeld && fits_buffers(next)) candidate = next;
+      }
+    }
+  }
+
+  // Larger tiles load less for every MAC, and hide what a cluster waits for its first data.
+  void grow(Candidate& candidate) const {
+    const double start_up =
+        two_levels_ ? 16.0 * static_cast<double>(std::max<std::int64_t>(1, accelerator_.noc.latency())) : 0;
+    while (!is_fed(candidate) || candidate.cycles < start_up) {
+      std::optional<Candidate> next = best_growth(candidate, request_.grown);
+      if (!next && !is_fed(candidate)) next = best_growth(candidate, parallel_roles(candidate));
+      if (!next) return;
+      candidate = *next;
+    }
+  }
+
+  std::vector<LoopRole> parallel_roles(const Candidate& candidate) const {
+    if (!two_levels_) return {candidate.tiles.outer_parallel};
+    return {*candidate.tiles.inner_parallel, candidate.tiles.outer_parallel};
+  }
+
+  std::optional<Candidate> best_growth(const Candidate& candidate, const std::vector<LoopRole>& roles) const {
+    std::optional<Candidate> best;
+    double best_gain = 0;
+    for (const LoopRole role : roles) {
+      for (const Candidate& next : larger(candidate, role)) {
+        const double gain = gain_of(candidate, next, role);
+        if (gain <= best_gain) continue;
+        best_gain = gain;
+        best = next;
+      }
+    }
+    return best;
+  }
+
+  // Bandwidth or start-up spared for every byte more of L2; 0 for a step that is not worth taking.
+  double gain_of(const Candidate& now, const Candidate& next, LoopRole role) const {
+    if (!fits_buffers(next) || (is_fed(now) && !is_fed(next))) return 0;
+    if (now.is_parallel(role) && next.runtime > now.runtime) return 0;
+    const double spared = is_fed(now) ? 1 / now.cycles - 1 / next.cycles : now.bandwidth - next.bandwidth;
+    return spared / std::max(1.0, next.l2 - now.l2);
+  }
+
+  // Units the bandwidth cannot feed may as well rest.
+  void idle_for_bandwidth(Candidate& candidate) const {
+    for (const Candidate& next : idler(candidate)) {
+      if (is_fed(candidate)) return;
+      if (next.bandwidth < candidate.bandwidth) candidate = next;
+    }
+  }
+
+  void grow_for_counter(Candidate& candidate) const {
+    while (candidate.steps > std::numeric_limits<std::int32_t>::max()) {
+      std::optional<Candidate> fewest;
+      for (const LoopRole role : kRoles) {
+        const std::vector<Candidate> next = larger(candidate, role);
+        if (!next.empty() && (!fewest || next.front().steps < fewest->steps)) fewest = next.front();
+      }
+      if (!fewest) return;
+      candidate = *fewest;
+    }
+  }
+
+  // The machine as it is built goes before a faster one regrouped; the first of equals wins.
+  std::tuple<bool, bool, bool, double, std::int64_t> score(const Candidate& candidate) const {
+    const std::int64_t size = candidate.tiles.cluster_size;
+    return {!fits_buffers(candidate), !fits(candidate), !is_preferred(size), candidate.runtime,
+            std::abs(size - request_.cluster_size)};
+  }
+
+  const RoleLoops& loops_;
+  const TileRequest& request_;
+  const Accelerator& accelerator_;
+  bool two_levels_;
+  double bandwidth_;
+};
+
+}  // namespace
+
+Tiles choose_tiles(const RoleLoops& loops, const TileRequest& request, const Accelerator& accelerator) {
+  return Chooser(loops, request, accelerator).choose();
+}
+
+}  // namespace tilewright

@@ -1,0 +1,24 @@
+// The classic dataflows by name, instantiated for any nest on any accelerator.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tilewright/base/result.hpp"
+#include "tilewright/hardware/accelerator.hpp"
+#include "tilewright/mapping/mapping.hpp"
+
+namespace tilewright {
+
+struct Dataflow {
+  std::string_view name;     // "eyeriss"
+  std::string_view summary;  // one line for --help: what is stationary, what is spread over the array
+};
+const std::vector<Dataflow>& dataflows();
+
+// The dataflow called `name` for `nest`: tiles never larger than their dimension, clusters never larger than the machine,
+// every MAC done exactly once. An Error names the nearest dataflow when `name` is none.
+Result<Mapping> dataflow(std::string_view name, const Nest& nest, const Accelerator& accelerator);
+
+}  // namespace tilewright
