@@ -1,0 +1,34 @@
+// The same model as case_walk.hpp without visiting every case.
+//
+// Three facts make that possible. (1) Everything a case produces, its multiplicity apart, depends only on which loops are at
+// an edge tile (the mask) and on the innermost loop that is not at its first tile (`changed`); the first tile and a steady
+// one of an outer loop are alike. (2) A level below depends only on which loops above are at an edge, so it is analysed once
+// per mask. (3) Volumes are products of one factor per loop. Cases with equal (changed, mask) are one group whose
+// multiplicity is a product. Only four columns need the true order of cases; they are gathered in a light second pass when
+// asked for.
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "tilewright/cost/analysis.hpp"
+
+namespace tilewright {
+
+// The mapping has a property the grouping does not cover: walk its cases.
+struct NotGrouped {};
+
+class CaseGroups {
+ public:
+  CaseGroups();
+  ~CaseGroups();
+
+  // Uses its own memory over and over; allocates nothing.
+  std::variant<Analysis, Infeasible, NotGrouped> analyse(const Plan& plan, const MachineRates& rates, bool all_columns);
+
+ private:
+  struct Workspace;
+  std::unique_ptr<Workspace> workspace_;
+};
+
+}  // namespace tilewright

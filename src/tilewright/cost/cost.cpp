@@ -1,0 +1,138 @@
+#include "tilewright/cost/cost.hpp"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tilewright/base/text.hpp"
+
+namespace tilewright {
+namespace {
+
+using Reason = Infeasible::Reason;
+
+template <typename Choice, std::size_t Count>
+Result<Choice> choice_named(const std::pair<std::string_view, Choice> (&choices)[Count], std::string_view name,
+                            std::string_view what) {
+  std::vector<std::string> names;
+  for (const auto& [known, choice] : choices) {
+    if (known == name) return choice;
+    names.emplace_back(known);
+  }
+  std::string hint = did_you_mean(name, names);
+  if (hint.empty()) hint = fmt::format(", expected one of {}", join(names, ", "));
+  return invalid(fmt::format("{} '{}' is not known{}", what, name, hint));
+}
+
+constexpr std::pair<std::string_view, Model> kModels[] = {
+    {"sound", Model::Sound}, {"maestro", Model::Maestro}, {"maestro@e1d8efd", Model::MaestroE1d8efd}};
+constexpr std::pair<std::string_view, Constraints> kConstraints[] = {
+    {"hard", Constraints::Hard}, {"soft", Constraints::Soft}, {"report", Constraints::Report}};
+
+}  // namespace
+
+std::string_view name_of(Model model) { return kModels[static_cast<std::size_t>(model)].first; }
+Result<Model> model_named(std::string_view name) { return choice_named(kModels, name, "model"); }
+Result<Constraints> constraints_named(std::string_view name) { return choice_named(kConstraints, name, "constraints"); }
+
+std::string_view name_of(Infeasible::Reason reason) {
+  switch (reason) {
+    case Reason::NoSpatialMap:
+      return "no-spatial-map";
+    case Reason::TooManySpatialMaps:
+      return "too-many-spatial-maps";
+    case Reason::UnknownDim:
+      return "unknown-dimension";
+    case Reason::MissingDim:
+      return "missing-dimension";
+    case Reason::OutputWithoutFilter:
+      return "output-without-filter";
+    case Reason::PartialFilter:
+      return "partial-filter";
+    case Reason::TooManyDirectives:
+      return "too-many-directives";
+    case Reason::PeOverflow:
+      return "pe-overflow";
+    case Reason::NoBandwidth:
+      return "no-bandwidth";
+    case Reason::NothingNew:
+      return "nothing-new";
+    case Reason::CounterOverflow:
+      return "counter-overflow";
+    case Reason::NoComputation:
+      return "no-computation";
+    case Reason::TooManyCases:
+      return "too-many-cases";
+    case Reason::MacsMiscounted:
+      return "macs-miscounted";
+    case Reason::MacsLost:
+      return "macs-lost";
+    case Reason::FasterThanPossible:
+      return "faster-than-possible";
+    case Reason::L1Overflow:
+      return "l1-overflow";
+    case Reason::L2Overflow:
+      return "l2-overflow";
+    case Reason::NocBandwidth:
+      return "noc-bandwidth";
+    case Reason::OffchipBandwidth:
+      return "offchip-bandwidth";
+  }
+  return "";
+}
+
+std::string to_sentence(const Infeasible& infeasible) {
+  const auto& [reason, level, dim, need, limit] = infeasible;
+  const std::string_view name = name_of(dim);
+  const std::string needed = with_thousands(need), limited = with_thousands(limit);
+  switch (reason) {
+    case Reason::NoSpatialMap:
+      return fmt::format("level {} spreads nothing over its units, expected one spatial map", level);
+    case Reason::TooManySpatialMaps:
+      return fmt::format("level {} has {} spatial maps, expected one or two", level, need);
+    case Reason::UnknownDim:
+      return fmt::format("level {} maps {}, which is not a loop there", level, name);
+    case Reason::MissingDim:
+      return fmt::format("the layer has no {}, which its tensors need", name);
+    case Reason::OutputWithoutFilter:
+      return fmt::format("level {} maps {} but not {}, expected both in one level", level, name,
+                         dim == Dim::OutX ? "S" : "R");
+    case Reason::PartialFilter:
+      return fmt::format("level {} maps {} in tiles of {}, expected the whole filter of {} with an equal offset", level,
+                         name, needed, limited);
+    case Reason::TooManyDirectives:
+      return fmt::format("level {} has too many maps, expected fewer than 20 with the inherited ones", level);
+    case Reason::PeOverflow:
+      return fmt::format("the clusters need {} processing elements, the machine has {}", needed, limited);
+    case Reason::NoBandwidth:
+      return "a bandwidth of the machine is 0, expected at least 1 element per cycle";
+    case Reason::NothingNew:
+      return fmt::format("level {} steps along {} although its tile already covers all of it", level, name);
+    case Reason::CounterOverflow:
+      return fmt::format("level {} repeats one step more often than 2,147,483,647 times", level);
+    case Reason::NoComputation:
+      return "a step of level 0 computes nothing, so the bandwidth it needs is undefined";
+    case Reason::TooManyCases:
+      return fmt::format("level {} has more than {} combinations of loop states", level, limited);
+    case Reason::MacsMiscounted:
+      return fmt::format(
+          "the model counts {} MACs for a layer of {}: tiles overlap, miss work or are larger than the outputs", limited,
+          needed);
+    case Reason::MacsLost:
+      return fmt::format("only {} of {} MACs reach the processing elements: tiles of the inner levels leave gaps", limited,
+                         needed);
+    case Reason::FasterThanPossible:
+      return fmt::format("{} cycles are claimed where the machine needs at least {}", limited, needed);
+    case Reason::L1Overflow:
+      return fmt::format("needs {} bytes of L1 per processing element, there are {}", needed, limited);
+    case Reason::L2Overflow:
+      return fmt::format("needs {} bytes of L2, there are {}", needed, limited);
+    case Reason::NocBandwidth:
+      return fmt::format("needs {} elements per cycle from the NoC, it carries {}", needed, limited);
+    case Reason::OffchipBandwidth:
+      return fmt::format("needs {} elements per cycle from off-chip memory, it delivers {}", needed, limited);
+  }
+  return "";
+}
+
+}  // namespace tilewright

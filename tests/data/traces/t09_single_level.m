@@ -1,0 +1,14 @@
+Network n {
+Layer A {
+Type: CONV
+Dimensions { K: 8, C: 6, Y: 10, X: 9, R: 3, S: 3 }
+Dataflow {
+TemporalMap(3,3) K;
+TemporalMap(1,1) C;
+TemporalMap(3,1) Y;
+SpatialMap(3,1) X;
+TemporalMap(3,3) R;
+TemporalMap(3,3) S;
+}
+}
+}
