@@ -1,0 +1,110 @@
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "tilewright/app/chart.hpp"
+#include "tilewright/app/commands.hpp"
+#include "tilewright/app/evaluation_text.hpp"
+#include "tilewright/base/file.hpp"
+#include "tilewright/base/text.hpp"
+#include "tilewright/cost/batch.hpp"
+
+namespace tilewright {
+namespace {
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+int run_cases(const EvaluateArguments& arguments) {
+  const Result<Model> model = model_named(arguments.job.model);
+  if (!model) return report(model.error());
+  const Result<Constraints> constraints = constraints_named(arguments.job.constraints);
+  if (!constraints) return report(constraints.error());
+  std::ifstream file;
+  if (arguments.cases != "-") {
+    file.open(arguments.cases, std::ios::binary);
+    if (!file) return report({ErrorCode::NotFound, fmt::format("{}: no such file, expected JSON lines", arguments.cases)});
+  }
+  std::ios::sync_with_stdio(false);
+  const bool live = isatty(STDERR_FILENO) != 0;
+  const auto progress = [&](const BatchCounts& counts) {
+    if (live) fmt::print(stderr, "\r{} cases, {} errors", with_thousands(counts.lines), with_thousands(counts.errors));
+  };
+  evaluate_batch(arguments.cases == "-" ? std::cin : file, std::cout, {*model, *constraints},
+                 static_cast<std::size_t>(arguments.threads), progress);
+  if (live) std::fputs("\n", stderr);
+  if (!std::cout) return report({ErrorCode::Io, "standard output: could not be written"});
+  if (file.bad()) return report({ErrorCode::Io, fmt::format("{}: could not be read", arguments.cases)});
+  return kExitDone;
+}
+
+std::vector<LayerResult> evaluate_layers(const Job& job) {
+  std::vector<LayerResult> results;
+  results.reserve(job.layers.size());  // `previous` points into it
+  const Cost* previous = nullptr;
+  for (const LayerJob& layer : job.layers) {
+    LayerResult result{&layer, std::nullopt, "", std::nullopt};
+    if (!layer.mapping) {
+      result.failure = layer.mapping.error().message;
+    } else {
+      Evaluator evaluator(layer.nest, job.accelerator, {job.model, job.constraints, EvaluateOptions::Columns::All});
+      const Evaluation evaluation = evaluator.evaluate(*layer.mapping, previous);
+      if (const auto* infeasible = std::get_if<Infeasible>(&evaluation)) {
+        result.infeasible = *infeasible;
+        result.failure = to_sentence(*infeasible);
+      } else {
+        result.cost = std::get<Cost>(evaluation);
+      }
+    }
+    results.push_back(std::move(result));
+    previous = results.back().cost ? &*results.back().cost : nullptr;
+  }
+  return results;
+}
+
+}  // namespace
+
+int run_evaluate(const EvaluateArguments& arguments) {
+  if (!arguments.cases.empty()) {
+    if (!arguments.job.network.empty())
+      return report(invalid("--batch FILE and --network are both given, expected one of them"));
+    return run_cases(arguments);
+  }
+  if (arguments.job.network.empty())
+    return report(invalid("--network is missing, expected zoo:NAME or a file (or --batch cases.jsonl)"));
+  if (arguments.job.hardware.empty()) return report(invalid("--hardware is missing, expected zoo:NAME or a file"));
+  if (arguments.csv && arguments.json) return report(invalid("--csv and --json are both given, expected one of them"));
+  const Result<Job> job = read_job(arguments.job);
+  if (!job) return report(job.error());
+  if (!arguments.svg.empty() && job->model != Model::Sound)
+    return report(invalid("--svg draws the sound model only, expected --model sound"));
+
+  const std::vector<LayerResult> results = evaluate_layers(*job);
+  bool all_feasible = true;
+  for (const LayerResult& result : results) all_feasible = all_feasible && result.cost.has_value();
+  if (arguments.csv) {
+    print(results_as_csv(*job, results));
+  } else if (arguments.json) {
+    print(results_as_json(*job, results));
+  } else if (results.size() == 1) {
+    print(result_as_text(*job, results.front()));
+  } else {
+    print(results_as_table(*job, results));
+  }
+  if (!arguments.svg.empty()) {
+    const Result<Done> written = write_file(arguments.svg, results_as_svg(*job, results));
+    if (!written) return report(written.error());
+  }
+  if (!all_feasible && !arguments.json) {
+    for (const LayerResult& result : results) {
+      if (!result.cost && (arguments.csv || results.size() > 1))
+        fmt::print(stderr, "{}: {}\n", result.layer->name, result.failure);
+    }
+  }
+  return all_feasible ? kExitDone : kExitInfeasible;
+}
+
+}  // namespace tilewright

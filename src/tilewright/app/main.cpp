@@ -1,0 +1,141 @@
+// The command line. All parsing is here, all work is in the verbs.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "tilewright/app/commands.hpp"
+#include "tilewright/base/text.hpp"
+#include "tilewright/mapping/dataflows.hpp"
+
+namespace tilewright {
+namespace {
+
+void add_job_options(CLI::App& verb, JobArguments& job) {
+  verb.add_option("--network", job.network, "zoo:NAME, or a file: .onnx, .yaml, .m (MAESTRO), .csv (GAMMA)");
+  verb.add_option("--layer", job.layer, "name of one layer; without it, all layers");
+  verb.add_option("--hardware", job.hardware, "zoo:NAME, or a file: .yaml, .m (MAESTRO)");
+  verb.add_option("--mapping", job.mapping, "mapping file: .yaml, .m (MAESTRO)");
+  verb.add_option("--dataflow", job.dataflow, "classic dataflow by name instead of a mapping file (see below)");
+  verb.add_option("--model", job.model, "sound, maestro, maestro@e1d8efd")->capture_default_str();
+  verb.add_option("--constraints", job.constraints, "limits of the machine: hard, soft, report")->capture_default_str();
+}
+
+std::string dataflow_help() {
+  std::string text = "Dataflows:\n";
+  for (const Dataflow& dataflow : dataflows()) text += fmt::format("  {:<12} {}\n", dataflow.name, dataflow.summary);
+  return text;
+}
+
+// --batch is a number (images of a dynamic ONNX model) or a file of cases.
+std::optional<Error> take_batch(const std::string& batch, std::int64_t& images, std::string* cases) {
+  if (batch.empty()) return std::nullopt;
+  if (const auto number = parse_integer(batch)) {
+    if (*number < 1) return invalid(fmt::format("--batch is {}, expected at least 1", *number));
+    images = *number;
+  } else if (cases != nullptr) {
+    *cases = batch;
+  } else {
+    return invalid(fmt::format("--batch is '{}', expected a whole number", batch));
+  }
+  return std::nullopt;
+}
+
+Error to_error(const CLI::App& app, const CLI::ParseError& failure, int argc, char** argv) {
+  std::vector<std::string> verbs;
+  for (const CLI::App* verb : app.get_subcommands({})) verbs.push_back(verb->get_name());
+  if (argc > 1 && argv[1][0] != '-' && std::find(verbs.begin(), verbs.end(), argv[1]) == verbs.end()) {
+    std::string hint = did_you_mean(argv[1], verbs);
+    if (hint.empty()) hint = fmt::format(", expected one of {}", join(verbs, ", "));
+    return invalid(fmt::format("tilewright: '{}' is not a verb{}", argv[1], hint));
+  }
+  std::string sentence = failure.what();
+  std::string hint;
+  for (const CLI::App* verb : app.get_subcommands()) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : verb->get_options()) names.push_back("--" + option->get_lnames().front());
+    for (const std::string& extra : verb->remaining()) {
+      if (extra.starts_with("-")) hint = did_you_mean(extra, names);
+      sentence = fmt::format("'{}' is not an option of {}", extra, verb->get_name());
+    }
+  }
+  return invalid(fmt::format("tilewright: {}{}", sentence, hint));
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"Tilewright decides how a deep neural network runs on an accelerator.", "tilewright"};
+  app.set_version_flag("--version", "tilewright " TILEWRIGHT_VERSION);
+  app.require_subcommand(1);
+  app.footer("tilewright VERB --help documents each verb.");
+
+  EvaluateArguments evaluate;
+  std::string evaluate_batch;
+  CLI::App* evaluate_verb = app.add_subcommand("evaluate", "cost of given mappings");
+  add_job_options(*evaluate_verb, evaluate.job);
+  evaluate_verb->add_option(
+      "--batch", evaluate_batch,
+      "a number: images for a dynamic batch of an ONNX model; a file: JSON-lines cases, '-' for stdin");
+  evaluate_verb->add_option("--threads", evaluate.threads, "threads for cases; 0 = all")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024));
+  evaluate_verb->add_flag("--csv", evaluate.csv, "MAESTRO's 52 columns");
+  evaluate_verb->add_flag("--json", evaluate.json, "everything as JSON");
+  evaluate_verb->add_option("--svg", evaluate.svg, "also draw energy and utilisation of the layers into this file");
+  evaluate_verb->footer(dataflow_help());
+
+  ExplainArguments explain;
+  std::string explain_batch;
+  CLI::App* explain_verb =
+      app.add_subcommand("explain", "why a mapping does not fit, and the smallest change that makes it fit");
+  add_job_options(*explain_verb, explain.job);
+  explain_verb->add_option("--batch", explain_batch, "images for a dynamic batch of an ONNX model");
+  explain_verb->add_flag("--json", explain.json, "everything as JSON");
+  explain_verb->footer(dataflow_help());
+
+  ZooArguments zoo;
+  std::string zoo_batch;
+  CLI::App* zoo_verb = app.add_subcommand("zoo", "list the built-in networks and machines, or show one");
+  zoo_verb->add_option("source", zoo.source, "a name of the zoo, or any network or machine file");
+  zoo_verb->add_option("--batch", zoo_batch, "images for a dynamic batch of an ONNX model");
+  zoo_verb->add_flag("--json", zoo.json, "everything as JSON");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& failure) {
+    if (failure.get_exit_code() == 0) return app.exit(failure);
+    if (argc == 1) {
+      std::fputs(app.help().c_str(), stderr);
+      return kExitWrongInput;
+    }
+    return report(to_error(app, failure, argc, argv));
+  }
+  if (evaluate_verb->parsed()) {
+    if (const auto error = take_batch(evaluate_batch, evaluate.job.batch, &evaluate.cases)) return report(*error);
+    return run_evaluate(evaluate);
+  }
+  if (explain_verb->parsed()) {
+    if (const auto error = take_batch(explain_batch, explain.job.batch, nullptr)) return report(*error);
+    return run_explain(explain);
+  }
+  if (const auto error = take_batch(zoo_batch, zoo.batch, nullptr)) return report(*error);
+  return run_zoo(zoo);
+}
+
+}  // namespace
+
+int report(const Error& error) {
+  std::string sentence;  // names out of a hostile file must not reach the terminal as they are
+  for (const char c : error.message) {
+    const auto byte = static_cast<unsigned char>(c);
+    sentence += byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !is_text(error.message)) ? fmt::format("\\x{:02x}", byte)
+                                                                                         : std::string(1, c);
+  }
+  std::fprintf(stderr, "%s\n", sentence.c_str());
+  return kExitWrongInput;
+}
+
+}  // namespace tilewright
+
+int main(int argc, char** argv) { return tilewright::run(argc, argv); }

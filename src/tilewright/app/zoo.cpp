@@ -1,0 +1,119 @@
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tilewright/app/commands.hpp"
+#include "tilewright/base/text.hpp"
+#include "tilewright/zoo/zoo.hpp"
+
+namespace tilewright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+int list_everything(bool as_json) {
+  Json json{{"networks", Json::array()}, {"accelerators", Json::array()}};
+  std::string text = "networks                 layers      MACs\n";
+  for (const std::string& name : zoo_names("networks")) {
+    const Result<Network> network = read_network("zoo:" + name);
+    if (!network) return report(network.error());
+    std::int64_t count = 0;
+    for (const NetworkLayer& entry : network->layers) count += entry.count;
+    text += fmt::format("  zoo:{:<18} {:>6} {:>9}\n", name, count, with_prefix(static_cast<double>(macs(*network).value)));
+    json["networks"].push_back({{"name", name}, {"layers", count}, {"macs", macs(*network).value}});
+  }
+  text += "\naccelerators                PEs        L1        L2\n";
+  for (const std::string& name : zoo_names("accelerators")) {
+    const Result<Accelerator> machine = read_accelerator("zoo:" + name);
+    if (!machine) return report(machine.error());
+    text += fmt::format("  zoo:{:<18} {:>8} {:>9} {:>9}\n", name, machine->pes,
+                        with_prefix(static_cast<double>(machine->l1.value)),
+                        with_prefix(static_cast<double>(machine->l2.value)));
+    json["accelerators"].push_back(
+        {{"name", name}, {"pes", machine->pes}, {"l1", machine->l1.value}, {"l2", machine->l2.value}});
+  }
+  std::fputs(as_json ? (json.dump(2) + "\n").c_str() : text.c_str(), stdout);
+  return kExitDone;
+}
+
+std::string shape_text(const Layer& layer) {
+  if (layer.op == Operator::MatrixMultiply) {
+    return fmt::format("{}{} x {} x {}", layer.batch > 1 ? fmt::format("{} x ", layer.batch) : "", layer.in_height,
+                       layer.in_channels, layer.out_channels);
+  }
+  std::string text = layer.batch > 1 ? fmt::format("{} x ", layer.batch) : "";
+  if (layer.op == Operator::FullyConnected) return text + fmt::format("{} -> {}", layer.in_channels, layer.out_channels);
+  text += fmt::format("{}x{}x{} -> {}x{}x{}, {}x{}", layer.in_channels, layer.in_height, layer.in_width, layer.out_channels,
+                      out_height(layer), out_width(layer), layer.kernel_height, layer.kernel_width);
+  if (layer.stride_height > 1 || layer.stride_width > 1) text += fmt::format("/{}", layer.stride_height);
+  if (layer.dilation_height > 1 || layer.dilation_width > 1) text += fmt::format(" dilated {}", layer.dilation_height);
+  if (layer.groups > 1) text += fmt::format(", {} groups", layer.groups);
+  return text;
+}
+
+void show_network(const Network& network, bool as_json) {
+  const double total = static_cast<double>(macs(network).value);
+  double other_operations = 0;
+  for (const OtherOperator& other : network.others) other_operations += static_cast<double>(other.operations);
+  Json json{{"name", network.name}, {"macs", macs(network).value}, {"layers", Json::array()}, {"others", Json::array()}};
+  std::size_t width = 5;
+  for (const NetworkLayer& entry : network.layers) width = std::max(width, entry.layer.name.size());
+  std::string text = fmt::format("{}: {} layers of {} shapes, {} MACs\n\n", network.name, network.layers.size(),
+                                 distinct_layers(network).size(), with_prefix(total));
+  text +=
+      fmt::format("{:<{}} {:>5}  {:<16} {:>9} {:>6}  {}\n", "layer", width, "count", "operator", "MACs", "share", "shape");
+  for (const NetworkLayer& entry : network.layers) {
+    const double work = static_cast<double>(macs(entry.layer).value) * static_cast<double>(entry.count);
+    text += fmt::format("{:<{}} {:>5}  {:<16} {:>9} {:>5.1f}%  {}\n", entry.layer.name, width, entry.count,
+                        name_of(entry.layer.op), with_prefix(static_cast<double>(macs(entry.layer).value)),
+                        100 * work / total, shape_text(entry.layer));
+    const TensorSizes sizes = tensor_sizes(entry.layer);
+    Json inputs = Json::array();
+    for (const std::size_t input : entry.inputs) inputs.push_back(network.layers[input].layer.name);
+    json["layers"].push_back({{"name", entry.layer.name},
+                              {"op", name_of(entry.layer.op)},
+                              {"count", entry.count},
+                              {"macs", macs(entry.layer).value},
+                              {"input_elements", sizes.input.value},
+                              {"weight_elements", sizes.weight.value},
+                              {"output_elements", sizes.output.value},
+                              {"from", inputs}});
+  }
+  if (!network.others.empty()) {
+    text += "\nother operators, not mapped (a MAC is two operations)\n";
+    for (const OtherOperator& other : network.others) {
+      const std::string share =
+          other.operations_known ? fmt::format("{:>5.2f}% of all operations",
+                                               100 * static_cast<double>(other.operations) / (2 * total + other_operations))
+                                 : "work unknown";
+      text += fmt::format("  {:<28} {:>5}  {}\n", other.name, other.count, share);
+      Json entry{{"op", other.name}, {"count", other.count}};
+      if (other.operations_known) entry["operations"] = other.operations;
+      json["others"].push_back(std::move(entry));
+    }
+  }
+  std::fputs(as_json ? (json.dump(2) + "\n").c_str() : text.c_str(), stdout);
+}
+
+}  // namespace
+
+int run_zoo(const ZooArguments& arguments) {
+  if (arguments.source.empty()) return list_everything(arguments.json);
+  const bool bare = arguments.source.find_first_of(":./") == std::string::npos;
+  const std::string source = bare ? "zoo:" + arguments.source : arguments.source;
+  const std::vector<std::string> machines = zoo_names("accelerators");
+  const bool machine_name = is_zoo_source(source) && std::ranges::find(machines, source.substr(4)) != machines.end();
+  const Result<Network> network = machine_name ? Result<Network>(Error{}) : read_network(source, {arguments.batch});
+  if (network) {
+    show_network(*network, arguments.json);
+    return kExitDone;
+  }
+  const Result<Accelerator> machine = read_accelerator(source);
+  if (!machine) return report(machine_name ? machine.error() : network.error());
+  std::fputs(to_yaml(*machine).c_str(), stdout);
+  return kExitDone;
+}
+
+}  // namespace tilewright
