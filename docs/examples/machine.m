@@ -1,0 +1,2 @@
+num_pes: 1024
+noc_bw_cstr: 1024
