@@ -154,16 +154,17 @@ int run(int argc, char** argv) {
     }
   }
   fmt::print("one evaluation, one core, mean over random GAMMA-style mappings, microseconds of processor time\n\n");
-  fmt::print("{:<8} {:>8} {:>14} {:>12} {:>14} {:>12}", "levels", "mappings", "sound, search", "sound, all", "maestro, all",
-             "case walk");
+  fmt::print("{:<8} {:>8} {:>14} {:>11} {:>14} {:>13} {:>10}", "levels", "mappings", "sound, search", "sound, all",
+             "exact, search", "maestro, all", "case walk");
   fmt::print("{}\n", program.empty() ? "" : "   real MAESTRO, process      ratio");
   bool equal = true;
   for (const std::int64_t levels : {1, 2, 3}) {
     const std::vector<LayerCases> cases = gamma_cases(levels, 400);
     const double all = evaluator_microseconds(cases, Model::Maestro, Columns::All);
-    fmt::print("{:<8} {:>8} {:>14.2f} {:>12.2f} {:>14.2f} {:>12.2f}", levels, count_of(cases),
+    fmt::print("{:<8} {:>8} {:>14.2f} {:>11.2f} {:>14.2f} {:>13.2f} {:>10.2f}", levels, count_of(cases),
                evaluator_microseconds(cases, Model::Sound, Columns::Search),
-               evaluator_microseconds(cases, Model::Sound, Columns::All), all, walk_microseconds(cases));
+               evaluator_microseconds(cases, Model::Sound, Columns::All),
+               evaluator_microseconds(cases, Model::Exact, Columns::Search), all, walk_microseconds(cases));
     if (!program.empty()) {
       const PeerTimes peer = peer_times(program, cases, samples);
       equal = equal && peer.different == 0;

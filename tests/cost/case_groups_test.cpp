@@ -66,7 +66,8 @@ TEST_P(CaseGroupsOnModel, AgreesWithTheWalkOnRandomMappings) {
   EXPECT_GT(grouped, 3000);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, CaseGroupsOnModel, testing::Values(Model::Sound, Model::Maestro, Model::MaestroE1d8efd));
+INSTANTIATE_TEST_SUITE_P(Models, CaseGroupsOnModel,
+                         testing::Values(Model::Sound, Model::Exact, Model::Maestro, Model::MaestroE1d8efd));
 
 TEST(CaseGroups, SearchColumnsAreThoseOfAllColumns) {
   Rng rng(12, "columns");

@@ -79,8 +79,8 @@ int run_evaluate(const EvaluateArguments& arguments) {
   if (arguments.csv && arguments.json) return report(invalid("--csv and --json are both given, expected one of them"));
   const Result<Job> job = read_job(arguments.job);
   if (!job) return report(job.error());
-  if (!arguments.svg.empty() && job->model != Model::Sound)
-    return report(invalid("--svg draws the sound model only, expected --model sound"));
+  if (!arguments.svg.empty() && is_maestro(job->model))
+    return report(invalid("--svg needs energy by component, expected --model sound or exact"));
 
   const std::vector<LayerResult> results = evaluate_layers(*job);
   bool all_feasible = true;

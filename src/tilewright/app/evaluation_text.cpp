@@ -50,7 +50,7 @@ std::string bar(double share) {
 }
 
 std::string energy_lines(const Cost& cost, Model model) {
-  if (model != Model::Sound) {
+  if (is_maestro(model)) {
     return fmt::format("  energy        {} (MAESTRO's column; its parts do not belong to one layer)\n",
                        nanojoules(cost.energy.value));
   }
@@ -120,7 +120,7 @@ nlohmann::ordered_json cost_json(const Job& job, const LayerResult& result) {
   json["milliseconds"] = milliseconds(cost, job.accelerator);
   json["utilisation"] = utilisation(cost, job.accelerator);
   json["edp_nj_cycles"] = cost.energy_delay();
-  if (job.model == Model::Sound) {
+  if (!is_maestro(job.model)) {
     json["energy_mac_nj"] = cost.energy_parts.mac.value / 1000;
     json["energy_l1_nj"] = cost.energy_parts.l1.value / 1000;
     json["energy_l2_nj"] = cost.energy_parts.l2.value / 1000;

@@ -94,8 +94,8 @@ int run_explain(const ExplainArguments& arguments) {
   if (arguments.job.hardware.empty()) return report(invalid("--hardware is missing, expected zoo:NAME or a file"));
   const Result<Job> job = read_job(arguments.job);
   if (!job) return report(job.error());
-  if (job->model != Model::Sound) {
-    return report(invalid(fmt::format("explain is about the sound model, --model is '{}'", name_of(job->model))));
+  if (is_maestro(job->model)) {
+    return report(invalid(fmt::format("explain is about the sound and exact models, --model is '{}'", name_of(job->model))));
   }
 
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
@@ -107,12 +107,12 @@ int run_explain(const ExplainArguments& arguments) {
       all_fit = false;
       text += fmt::format("  no mapping: {}\n", layer.mapping.error().message);
       entry.update({{"status", "error"}, {"reason", "no-mapping"}, {"msg", layer.mapping.error().message}});
-    } else if (const auto relaxation = relax(*layer.mapping, layer.nest, job->accelerator)) {
+    } else if (const auto relaxation = relax(*layer.mapping, layer.nest, job->accelerator, job->model)) {
       all_fit = false;
       text += relaxation_text(*relaxation);
       entry.update(relaxation_json(*relaxation));
     } else {
-      const Cost cost = std::get<Cost>(evaluate(*layer.mapping, layer.nest, job->accelerator));
+      const Cost cost = std::get<Cost>(evaluate(*layer.mapping, layer.nest, job->accelerator, job->model));
       text += fmt::format("  feasible: {}\n", cost_text(cost)) + headroom_text(cost, job->accelerator);
       entry["status"] = "ok";
     }

@@ -26,7 +26,7 @@ Result<Source> read_source(const JobArguments& arguments, Model model) {
     TW_TRY(source.maestro, parse_maestro(text, arguments.network, rule));
   }
   // A .m file whose layers the MAESTRO models take as they are need not make sense as a network.
-  if (source.maestro && model != Model::Sound) {
+  if (source.maestro && is_maestro(model)) {
     source.network.name = source.maestro->network;
     for (const MaestroLayer& layer : source.maestro->layers) {
       NetworkLayer entry;
@@ -50,7 +50,7 @@ Result<LayerJob> layer_job(const JobArguments& arguments, const Source& source, 
   const NetworkLayer& entry = source.network.layers[index];
   DimNames names;
   const Result<Nest> nest =
-      source.maestro && job.model != Model::Sound ? nest_of(*source.maestro, index, names) : nest_of(entry.layer);
+      source.maestro && is_maestro(job.model) ? nest_of(*source.maestro, index, names) : nest_of(entry.layer);
   if (!nest) return nest.error();
   return LayerJob{entry.layer.name, entry.count, *nest,
                   mapping_for(arguments, source, index, *nest, job.accelerator, names)};
@@ -89,7 +89,7 @@ Result<Job> read_job(const JobArguments& arguments) {
     return job;
   }
   // With --mapping or in a MAESTRO model every layer stands for itself; otherwise equal shapes cost the same.
-  const bool grouped = !arguments.dataflow.empty() && job.model == Model::Sound;
+  const bool grouped = !arguments.dataflow.empty() && !is_maestro(job.model);
   if (grouped) {
     for (const LayerGroup& group : distinct_layers(source.network)) {
       TW_TRY(LayerJob layer, layer_job(arguments, source, group.first, job));

@@ -19,7 +19,7 @@ void add_job_options(CLI::App& verb, JobArguments& job) {
   verb.add_option("--hardware", job.hardware, "zoo:NAME, or a file: .yaml, .m (MAESTRO)");
   verb.add_option("--mapping", job.mapping, "mapping file: .yaml, .m (MAESTRO)");
   verb.add_option("--dataflow", job.dataflow, "classic dataflow by name instead of a mapping file (see below)");
-  verb.add_option("--model", job.model, "sound, maestro, maestro@e1d8efd")->capture_default_str();
+  verb.add_option("--model", job.model, "sound, exact, maestro, maestro@e1d8efd")->capture_default_str();
   verb.add_option("--constraints", job.constraints, "limits of the machine: hard, soft, report")->capture_default_str();
 }
 

@@ -20,7 +20,7 @@ void set_area_and_power(Cost& cost, const Accelerator& accelerator, Model model)
   const double lanes = static_cast<double>(accelerator.simd_lanes);
   // No wires carry an unlimited bandwidth: the sound model sizes such a network for what the mapping needs, like the
   // buffers.
-  const bool sized_by_need = model == Model::Sound && accelerator.noc.bandwidth >= kUnlimited;
+  const bool sized_by_need = !is_maestro(model) && accelerator.noc.bandwidth >= kUnlimited;
   const double bandwidth =
       static_cast<double>(sized_by_need ? std::max<std::int64_t>(1, cost.peak_bandwidth) : accelerator.noc.bandwidth);
   const AreaTable& table = accelerator.area;
@@ -38,7 +38,7 @@ void set_area_and_power(Cost& cost, const Accelerator& accelerator, Model model)
   Share array{(mac.area + l1.area) * pes, (mac.power + l1.power) * pes};
   double pe_power = mac.power * pes;
   double l1_power = l1.power * pes;
-  if (model != Model::Sound && accelerator.pes <= kMostSummedPes) {  // MAESTRO adds element by element, roundings included
+  if (is_maestro(model) && accelerator.pes <= kMostSummedPes) {  // MAESTRO adds element by element, roundings included
     array = {};
     pe_power = l1_power = 0;
     for (std::int64_t pe = 0; pe < accelerator.pes; ++pe) {

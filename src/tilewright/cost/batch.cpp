@@ -274,7 +274,7 @@ void BatchEvaluator::Workspace::append_row(const Cost& cost, const Nest& nest, c
     rows += "\":";
     append_json(rows, row[column]);
   }
-  if (options.model == Model::Sound) {
+  if (!is_maestro(options.model)) {
     fmt::format_to(std::back_inserter(rows),
                    ",\"leaf_macs\":{},\"energy_mac_nj\":{:g},\"energy_l1_nj\":{:g},\"energy_l2_nj\":{:g},\"violation\":{:g}",
                    cost.leaf_macs.value, cost.energy_parts.mac.value / 1000, cost.energy_parts.l1.value / 1000,

@@ -14,19 +14,32 @@ using Reason = Infeasible::Reason;
 constexpr std::size_t kMostLoops = 12;
 constexpr std::size_t kMostBits = 8;  // loops of a level that can be at an edge or not
 constexpr std::size_t kMasks = std::size_t{1} << kMostBits;
+constexpr std::size_t kMostKeyBits = 10;  // to tell the sizes apart that the loops of a level can meet
+constexpr std::size_t kKeys = std::size_t{1} << kMostKeyBits;
 constexpr std::size_t kInput = 0, kWeight = 1, kOutput = 2;
 
-// A loop of a level, for each of the two sizes the level above can give it (0: full tile, 1: edge tile).
+// A loop at work on one of the sizes that the level above can give it.
+struct LoopVariant {
+  std::int64_t size = 0;
+  LoopCourse course;
+  LoopTiles tiles;                               // of the exact model only, like
+  std::int64_t edge_units = 1;                   // E, should the loop be the spatial one
+  std::uint32_t full_child = 0, edge_child = 0;  // what its full and edge tiles set in the key of the level below
+};
+constexpr std::size_t kMostVariants = 4;
+
 struct LevelLoop {
-  std::array<LoopCourse, 2> course;
-  std::uint32_t parent_bit = 0;  // set in a key when the size is the edge one
+  std::array<LoopVariant, kMostVariants> variants;
+  std::size_t variant_count = 0;
+  unsigned shift = 0;  // where a key says which variant it is
+  std::uint32_t digits = 0;
+
+  const LoopVariant& of(std::uint32_t key) const { return variants[key >> shift & digits]; }
 };
 
 struct LevelTable {
   std::size_t loop_count = 0;
   std::array<LevelLoop, kMostLoops> loops;
-  std::array<std::uint32_t, kMostLoops>
-      child_bit{};  // what this level's loop, at its edge, sets in the key of the level below
 };
 
 // Result of a level below the top for one key.
@@ -50,7 +63,8 @@ struct CaseGroups::Workspace {
   bool not_grouped = false;
   std::optional<Infeasible> failure;
   std::array<LevelTable, kMaxLevels> tables;
-  std::array<std::array<Inner, kMasks>, kMaxLevels> known;
+  std::array<LevelPlan, kMaxLevels> actual;  // exact: a level with the tiles of the sizes it works on at the moment
+  std::array<std::array<Inner, kKeys>, kMaxLevels> known;
 
   // One level at work: everything a group needs, by active loop and mask.
   struct Step {
@@ -58,10 +72,11 @@ struct CaseGroups::Workspace {
     std::array<std::size_t, kMostLoops> active;         // loop indices
     std::array<std::int64_t, kMostLoops> steady;        // by active
     std::array<std::uint32_t, kMostLoops> toggle;       // by active: its bit in a mask, 0 if it has no edge
-    std::array<std::uint32_t, kMostBits> toggle_child;  // by bit: what it sets in the key of the level below
+    std::array<std::uint32_t, kMostBits> toggle_child;  // by bit: what it changes in the key of the level below
     std::size_t toggle_count = 0;
     std::uint32_t spatial_toggle = 0;
-    std::uint32_t constant_key = 0;  // temporal loops that start at an edge
+    std::uint32_t first_key = 0;      // of the level below, all loops at their first tiles, the spatial loop's a full one
+    std::uint32_t spatial_child = 0;  // what an edge tile of the spatial loop changes in a key
     std::array<bool, 2> spatial_edge{}, spatial_ragged{};
     std::array<std::int64_t, 2> first_in{};                                   // by operand, in the very first case
     std::array<std::array<std::array<std::int64_t, 2>, 2>, kMostLoops> in{};  // [active][at edge of spatial][operand]
@@ -75,7 +90,13 @@ struct CaseGroups::Workspace {
   };
   std::array<Step, kMaxLevels> steps;
 
+  const LevelPlan& level_at(std::size_t number) const {
+    return exact() && number > 0 ? actual[number] : plan->levels[number];
+  }
+  bool exact() const { return plan->model == Model::Exact; }
   void prepare_tables();
+  void add_variant(std::size_t number, std::size_t loop, std::int64_t size, std::uint32_t& position);
+  void set_actual_tiles(std::size_t number, std::uint32_t key);
   void prepare_step(std::size_t number, std::uint32_t key);
   void prepare_ingress(std::size_t number, const std::array<const LoopCourse*, kMostLoops>& courses, const Spatial& spatial);
   std::uint32_t inner_key(const Step& step, std::uint32_t mask) const;
@@ -105,6 +126,7 @@ std::variant<Analysis, Infeasible, NotGrouped> CaseGroups::analyse(const Plan& p
   w.not_grouped = false;
   w.failure.reset();
   ++w.stamp;
+  if (w.exact()) std::copy(plan.levels.begin(), plan.levels.end(), w.actual.begin());
   w.prepare_tables();
   if (w.not_grouped) return NotGrouped{};
   const Analysis result = w.top();
@@ -113,46 +135,86 @@ std::variant<Analysis, Infeasible, NotGrouped> CaseGroups::analyse(const Plan& p
   return result;
 }
 
+// The place of `size` among the sizes that a loop of a level can meet.
+void CaseGroups::Workspace::add_variant(std::size_t number, std::size_t i, std::int64_t size, std::uint32_t& position) {
+  const LevelPlan& level = plan->levels[number];
+  const Loop& loop = level.loops[i];
+  LevelLoop& entry = tables[number].loops[i];
+  for (position = 0; position < entry.variant_count; ++position) {
+    if (entry.variants[position].size == size) return;
+  }
+  if (entry.variant_count == kMostVariants) {
+    not_grouped = true;
+    position = 0;
+    return;
+  }
+  LoopVariant& variant = entry.variants[entry.variant_count++];
+  variant.size = size;
+  variant.course = course_of(loop, size, level.units);
+  if (!exact()) return;
+  variant.tiles = tiles_of(loop, size);
+  variant.edge_units = (variant.tiles.count - 1) % level.units + 1;
+}
+
 // Which sizes each loop can meet, and the bits of the keys that tell them apart.
 void CaseGroups::Workspace::prepare_tables() {
   for (std::size_t number = 0; number < plan->levels.size(); ++number) {
     const LevelPlan& level = plan->levels[number];
     LevelTable& table = tables[number];
     table.loop_count = level.loops.size();
-    std::size_t bits = 0;
-    if (number > 0) tables[number - 1].child_bit.fill(0);
+    unsigned bits = 0;
     for (std::size_t i = 0; i < table.loop_count; ++i) {
-      const Loop& loop = level.loops[i];
-      const std::size_t d = index(loop.dim);
       LevelLoop& entry = table.loops[i];
-      entry.parent_bit = 0;
+      const std::size_t d = index(level.loops[i].dim);
+      entry.variant_count = 0;
+      std::uint32_t position = 0;
       if (number == 0) {
-        entry.course[0] = course_of(loop, plan->sizes[d], level.units);
-        continue;
+        add_variant(0, i, plan->sizes[d], position);
+      } else {
+        const LevelPlan& parent = plan->levels[number - 1];
+        std::size_t j = 0;
+        while (parent.loops[j].dim != level.loops[i].dim) ++j;
+        LevelLoop& above = tables[number - 1].loops[j];
+        for (std::size_t v = 0; v < above.variant_count; ++v) {
+          LoopVariant& variant = above.variants[v];
+          add_variant(number, i, exact() ? variant.tiles.full : parent.full[d], variant.full_child);
+          add_variant(number, i, exact() ? variant.tiles.edge : parent.edge[d], variant.edge_child);
+          variant.full_child <<= bits;
+          variant.edge_child <<= bits;
+        }
       }
-      const LevelPlan& parent = plan->levels[number - 1];
-      entry.course[0] = course_of(loop, parent.full[d], level.units);
-      if (parent.edge[d] == parent.full[d]) continue;
-      if (bits == kMostBits) {
-        not_grouped = true;
-        return;
-      }
-      entry.parent_bit = 1u << bits++;
-      entry.course[1] = course_of(loop, parent.edge[d], level.units);
-      for (std::size_t j = 0; j < parent.loops.size(); ++j) {
-        if (parent.loops[j].dim == loop.dim) tables[number - 1].child_bit[j] = entry.parent_bit;
-      }
+      entry.shift = bits;
+      const auto width = static_cast<unsigned>(std::bit_width(entry.variant_count - 1));
+      entry.digits = (1u << width) - 1;
+      bits += width;
     }
+    not_grouped |= bits > kMostKeyBits;
+    if (not_grouped) return;
   }
 }
 
+// Copies the tiles that `key` asks for to where the rest of the analysis looks for them.
+void CaseGroups::Workspace::set_actual_tiles(std::size_t number, std::uint32_t key) {
+  LevelPlan& level = actual[number];
+  for (std::size_t i = 0; i < level.loops.size(); ++i) {
+    const LoopVariant& variant = tables[number].loops[i].of(key);
+    const std::size_t d = index(level.loops[i].dim);
+    level.full[d] = variant.tiles.full;
+    level.edge[d] = variant.tiles.edge;
+    level.fresh[d] = variant.tiles.fresh;
+    level.fresh_edge[d] = variant.tiles.fresh_edge;
+    if (i == level.spatial) level.edge_units = variant.edge_units;
+  }
+  set_output_tiles(level, *plan);
+}
+
 void CaseGroups::Workspace::prepare_step(std::size_t number, std::uint32_t key) {
-  const LevelPlan& level = plan->levels[number];
+  if (exact() && number > 0) set_actual_tiles(number, key);
+  const LevelPlan& level = level_at(number);
   const LevelTable& table = tables[number];
-  const bool innermost = number + 1 == plan->levels.size();
   Step& step = steps[number];
   step.active_count = step.toggle_count = 0;
-  step.spatial_toggle = step.constant_key = 0;
+  step.spatial_toggle = step.first_key = step.spatial_child = 0;
 
   std::array<const LoopCourse*, kMostLoops> courses;
   std::int64_t repeats = 1;
@@ -161,25 +223,27 @@ void CaseGroups::Workspace::prepare_step(std::size_t number, std::uint32_t key) 
   const DimMask outputs = plan->tensors.mask[kOutput];
 
   for (std::size_t i = 0; i < table.loop_count; ++i) {
-    const LevelLoop& entry = table.loops[i];
-    const LoopCourse& course = entry.course[(key & entry.parent_bit) != 0 ? 1 : 0];
+    const LoopVariant& variant = table.loops[i].of(key);
+    const LoopCourse& course = variant.course;
     courses[i] = &course;
     const Loop& loop = level.loops[i];
     const bool in_output = (outputs & bit(loop.dim)) != 0;
 
     Factors f;
     if (loop.spatial) {
-      const Spatial spatial{level, loop.dim, course.init_edge, {course.init_edge, course.edge_ragged}};
+      const Spatial spatial{level, exact(), loop.dim, course.init_edge, {course.init_edge, course.edge_ragged}};
       f = spatial.factors(in_output);
       step.spatial_edge = {course.init_edge, true};
       step.spatial_ragged = spatial.ragged;
+      step.first_key |= variant.full_child;
+      step.spatial_child = variant.full_child ^ variant.edge_child;
     } else {
       f = temporal_factors(level, loop.dim, in_output);
+      step.first_key |= course.init_edge ? variant.edge_child : variant.full_child;
       if (course.init_edge) {
         f.egress[0] = f.egress[1];
         f.path[0] = f.path[1];
         f.macs[0] = f.macs[1];
-        if (!innermost) step.constant_key |= table.child_bit[i];
       }
     }
 
@@ -190,7 +254,7 @@ void CaseGroups::Workspace::prepare_step(std::size_t number, std::uint32_t key) 
         return;
       }
       toggle = 1u << step.toggle_count;
-      step.toggle_child[step.toggle_count++] = !innermost && !loop.spatial ? table.child_bit[i] : 0;
+      step.toggle_child[step.toggle_count++] = !loop.spatial ? variant.full_child ^ variant.edge_child : 0;
       if (loop.spatial) step.spatial_toggle = toggle;
       for (std::size_t mask = 0; mask < masks; ++mask) {
         step.egress[mask + masks] = step.egress[mask] * f.egress[1];
@@ -217,13 +281,13 @@ void CaseGroups::Workspace::prepare_step(std::size_t number, std::uint32_t key) 
   }
   const Loop& loop = level.loops[level.spatial];
   const LoopCourse& course = *courses[level.spatial];
-  prepare_ingress(number, courses, {level, loop.dim, course.init_edge, {course.init_edge, course.edge_ragged}});
+  prepare_ingress(number, courses, {level, exact(), loop.dim, course.init_edge, {course.init_edge, course.edge_ragged}});
 }
 
 // What must be sent when active loop a is the innermost that moved.
 void CaseGroups::Workspace::prepare_ingress(std::size_t number, const std::array<const LoopCourse*, kMostLoops>& courses,
                                             const Spatial& spatial) {
-  const LevelPlan& level = plan->levels[number];
+  const LevelPlan& level = level_at(number);
   Step& step = steps[number];
   for (std::size_t a = 0; a < step.active_count; ++a) step.starved[a] = false;
 
@@ -257,7 +321,7 @@ void CaseGroups::Workspace::prepare_ingress(std::size_t number, const std::array
       if (a > 0 && step.active[a - 1] == i) {
         --a;
         auto& in = step.in[a];
-        if (!counts) {
+        if (!counts && !(restarts && exact())) {
           in[0][operand] = in[1][operand] = 0;
         } else if (i == level.spatial) {
           const auto& sum = restarts ? whole : fresh;
@@ -286,14 +350,14 @@ void CaseGroups::Workspace::prepare_ingress(std::size_t number, const std::array
 
 // The key of the level below when the loops of `mask` are at their edges, the spatial loop left out.
 std::uint32_t CaseGroups::Workspace::inner_key(const Step& step, std::uint32_t mask) const {
-  std::uint32_t key = step.constant_key;
-  for (; mask != 0; mask &= mask - 1) key |= step.toggle_child[static_cast<std::size_t>(std::countr_zero(mask))];
+  std::uint32_t key = step.first_key;
+  for (; mask != 0; mask &= mask - 1) key ^= step.toggle_child[static_cast<std::size_t>(std::countr_zero(mask))];
   return key;
 }
 
 // Cycles of the units below for one mask, how many are busy, and the MACs that reach the processing elements in one step.
 void CaseGroups::Workspace::compute_inner(std::size_t number, std::uint32_t mask, std::int64_t& leaf) {
-  const LevelPlan& level = plan->levels[number];
+  const LevelPlan& level = level_at(number);
   Step& step = steps[number];
   const std::size_t at = step.at(mask);
   const bool edge = step.spatial_edge[at];
@@ -304,7 +368,7 @@ void CaseGroups::Workspace::compute_inner(std::size_t number, std::uint32_t mask
     return;
   }
   const std::uint32_t key = inner_key(step, mask);
-  const std::uint32_t spatial_key = key | tables[number].child_bit[level.spatial];
+  const std::uint32_t spatial_key = key ^ step.spatial_child;
   leaf = 0;
   std::int64_t compute = 0;
   long double busy = 0;
@@ -368,8 +432,8 @@ const Inner& CaseGroups::Workspace::inner(std::size_t number, std::uint32_t key)
     busy_sum += static_cast<long double>(before) * step.units_busy[mask];
   }
   if (number + 1 < plan->levels.size()) {
-    const bool torn = step.spatial_edge[0] && (step.spatial_ragged[0] || plan->levels[number].edge_units == 1);
-    result.first_key = inner_key(step, 0) | (torn ? tables[number].child_bit[plan->levels[number].spatial] : 0);
+    const bool torn = step.spatial_edge[0] && (step.spatial_ragged[0] || level_at(number).edge_units == 1);
+    result.first_key = step.first_key ^ (torn ? step.spatial_child : 0);
   }
   if (!detailed || steps_counted == 0) return result;
   if (number + 1 == plan->levels.size()) {
@@ -449,7 +513,7 @@ Analysis CaseGroups::Workspace::top() {
     result.macs += before * step.macs[mask];
     result.leaf_macs += before * leaf;
     result.steps += before;
-    if (plan->model == Model::Sound) {
+    if (!is_maestro(plan->model)) {
       result.offchip_bandwidth = std::max(result.offchip_bandwidth, std::max(out_need, in_need) / compute / 2);
     }
   }
@@ -469,7 +533,8 @@ void CaseGroups::Workspace::top_needs(Analysis& result) {
   const Step& step = steps[0];
   const auto tile_need = [&](const LevelPlan& level, std::size_t operand) {
     std::int64_t tile = 2;
-    for (const Dim dim : plan->tensors.dims[operand]) tile *= level.full[index(dim)];
+    const bool outputs = operand == kOutput && exact();
+    for (const Dim dim : plan->tensors.dims[operand]) tile *= level.full[index(outputs ? output_dim(dim) : dim)];
     return tile;
   };
   for (const std::size_t operand : {kInput, kWeight, kOutput}) {
@@ -491,7 +556,7 @@ void CaseGroups::Workspace::top_needs(Analysis& result) {
   std::uint32_t key = 0;
   if (result.descended) {
     const bool torn = step.spatial_edge[0] && (step.spatial_ragged[0] || plan->levels[0].edge_units == 1);
-    key = inner_key(step, 0) | (torn ? tables[0].child_bit[plan->levels[0].spatial] : 0);
+    key = step.first_key ^ (torn ? step.spatial_child : 0);
   }
   for (std::size_t number = 1; number < plan->levels.size(); ++number) {
     const Inner& below = inner(number, key);
@@ -520,7 +585,7 @@ void CaseGroups::Workspace::order_pass(std::size_t number, Analysis& result) {
     const std::int64_t compute = step.compute[mask];
     result.bandwidth_sum += static_cast<long double>(occurrences * std::max(in, step.egress[mask]) / compute);
     result.arithmetic_intensity = static_cast<double>(step.macs[mask]) / static_cast<double>(in);
-    if (plan->model != Model::Sound) {
+    if (is_maestro(plan->model)) {
       result.offchip_bandwidth = std::max({result.offchip_bandwidth, out_need / compute, in_need / compute}) / 2;
     }
   };

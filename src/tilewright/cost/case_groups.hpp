@@ -2,10 +2,10 @@
 //
 // Three facts make that possible. (1) Everything a case produces, its multiplicity apart, depends only on which loops are at
 // an edge tile (the mask) and on the innermost loop that is not at its first tile (`changed`); the first tile and a steady
-// one of an outer loop are alike. (2) A level below depends only on which loops above are at an edge, so it is analysed once
-// per mask. (3) Volumes are products of one factor per loop. Cases with equal (changed, mask) are one group whose
-// multiplicity is a product. Only four columns need the true order of cases; they are gathered in a light second pass when
-// asked for.
+// one of an outer loop are alike. (2) A level below depends only on the sizes it is given, and each dimension has few: full
+// and edge tiles of the levels above. It is analysed once per combination (its key). (3) Volumes are products of one factor
+// per loop. Cases with equal (changed, mask) are one group whose multiplicity is a product. Only four columns need the true
+// order of cases; they are gathered in a light second pass when asked for.
 #pragma once
 
 #include <memory>

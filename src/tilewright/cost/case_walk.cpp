@@ -15,8 +15,6 @@ using Reason = Infeasible::Reason;
 
 constexpr std::int64_t kMostCases = 20'000'000;  // per level; a run of the real program would take days
 
-constexpr Dim output_dim(Dim dim) { return dim == Dim::X ? Dim::OutX : dim == Dim::Y ? Dim::OutY : dim; }
-
 constexpr std::size_t kInput = 0, kWeight = 1, kOutput = 2;
 
 // One combination of loop states of one level, and the volumes that follow from it (docs/cost_model.md, "Volumes").
@@ -60,8 +58,11 @@ struct Case {
   // What one unit must be sent.
   std::int64_t ingress(std::size_t operand, bool first, bool ragged) {
     if (changed < 0) return mapped(operand, first, ragged);
-    if (!on(static_cast<std::size_t>(changed), operand)) return 0;
     const bool restarted = restarts(operand);
+    if (!on(static_cast<std::size_t>(changed), operand)) {
+      // MAESTRO sends nothing, also where loops further in begin again with tiles that are long gone.
+      if (!restarted || plan.model != Model::Exact) return 0;
+    }
     std::int64_t volume = 1;
     for (std::size_t i = 0; i < level.loops.size(); ++i) {
       if (!on(i, operand)) continue;
@@ -165,6 +166,7 @@ struct Case {
       case Position::Steady:
         break;
       case Position::Edge:
+        if (level.edge_units == 1 && plan.model == Model::Exact) return first || ragged ? level.edge[out] : 1;
         if (level.edge_units == 1) return first || ragged ? level.edge[d] : 1;  // the input size, as MAESTRO has it
         if (ragged) return level.fresh_edge[out];
         break;
@@ -239,7 +241,8 @@ class CaseWalk {
 
  private:
   Analysis analyse(std::size_t number, const DimSizes& sizes) {
-    const LevelPlan& level = plan_.levels[number];
+    LevelPlan level = plan_.levels[number];
+    if (plan_.model == Model::Exact) set_tiles(level, sizes, plan_);
     const std::size_t loop_count = level.loops.size();
     const bool innermost = number + 1 == plan_.levels.size();
 
@@ -277,7 +280,7 @@ class CaseWalk {
         step.state[i] = own[speaker[i]];
         if (step.state[i].position != Position::Init) step.changed = static_cast<int>(i);
       }
-      if (result.steps == 0) update_needs(result, step, sizes);
+      if (result.steps == 0) update_needs(result, step, number, sizes);
       if (occurrences <= 0) return fail({Reason::CounterOverflow, static_cast<std::uint8_t>(number)});
       const std::int64_t n = occurrences;
 
@@ -338,8 +341,8 @@ class CaseWalk {
         delay = std::max({delay, out_need / rates_.offchip_bandwidth / 2, in_need / rates_.offchip_bandwidth / 2});
         if (compute == 0) return fail({Reason::NoComputation, 0});
         const std::int64_t wanted = std::max(out_need / compute, in_need / compute);
-        result.offchip_bandwidth = plan_.model == Model::Sound ? std::max(result.offchip_bandwidth, wanted / 2)
-                                                               : std::max(result.offchip_bandwidth, wanted) / 2;
+        result.offchip_bandwidth = !is_maestro(plan_.model) ? std::max(result.offchip_bandwidth, wanted / 2)
+                                                            : std::max(result.offchip_bandwidth, wanted) / 2;
       }
       result.runtime += n * delay;
       result.macs += n * macs;
@@ -367,7 +370,8 @@ class CaseWalk {
     return step.changed < 0 ? Dim::K : step.level.loops[static_cast<std::size_t>(step.changed)].dim;
   }
 
-  void update_needs(Analysis& result, Case& step, const DimSizes& sizes) const {
+  void update_needs(Analysis& result, Case& step, std::size_t number, const DimSizes& sizes) const {
+    const DimSizes& largest = plan_.levels[number].full;
     for (const std::size_t operand : {kInput, kWeight, kOutput}) {
       std::int64_t whole = 1, tile = 1;
       for (const Dim dim : plan_.tensors.dims[operand]) {
@@ -377,7 +381,8 @@ class CaseWalk {
         if (operand == kOutput && dim == Dim::Y)
           size = outputs_in(size, sizes[index(Dim::R)], plan_.stride[index(dim)], plan_.model);
         whole *= size;
-        if (step.level.full[index(dim)] != 0) tile *= step.level.full[index(dim)];
+        const std::size_t d = index(operand == kOutput && plan_.model == Model::Exact ? output_dim(dim) : dim);
+        if (largest[d] != 0) tile *= largest[d];
       }
       if (operand == kOutput) {
         result.upper_need[operand] = 2 * step.egress();

@@ -24,8 +24,10 @@ Result<Choice> choice_named(const std::pair<std::string_view, Choice> (&choices)
   return invalid(fmt::format("{} '{}' is not known{}", what, name, hint));
 }
 
-constexpr std::pair<std::string_view, Model> kModels[] = {
-    {"sound", Model::Sound}, {"maestro", Model::Maestro}, {"maestro@e1d8efd", Model::MaestroE1d8efd}};
+constexpr std::pair<std::string_view, Model> kModels[] = {{"sound", Model::Sound},
+                                                          {"exact", Model::Exact},
+                                                          {"maestro", Model::Maestro},
+                                                          {"maestro@e1d8efd", Model::MaestroE1d8efd}};
 constexpr std::pair<std::string_view, Constraints> kConstraints[] = {
     {"hard", Constraints::Hard}, {"soft", Constraints::Soft}, {"report", Constraints::Report}};
 
@@ -41,6 +43,12 @@ std::string_view name_of(Infeasible::Reason reason) {
       return "no-spatial-map";
     case Reason::TooManySpatialMaps:
       return "too-many-spatial-maps";
+    case Reason::UnpairedSpatialMaps:
+      return "unpaired-spatial-maps";
+    case Reason::RepeatedDim:
+      return "repeated-dimension";
+    case Reason::TilesDoNotMeet:
+      return "tiles-do-not-meet";
     case Reason::UnknownDim:
       return "unknown-dimension";
     case Reason::MissingDim:
@@ -90,6 +98,14 @@ std::string to_sentence(const Infeasible& infeasible) {
       return fmt::format("level {} spreads nothing over its units, expected one spatial map", level);
     case Reason::TooManySpatialMaps:
       return fmt::format("level {} has {} spatial maps, expected one or two", level, need);
+    case Reason::UnpairedSpatialMaps:
+      return fmt::format("level {} spreads two dimensions over the same units, which leaves combinations out: expected one",
+                         level);
+    case Reason::RepeatedDim:
+      return fmt::format("level {} maps a dimension twice, expected once", level);
+    case Reason::TilesDoNotMeet:
+      return fmt::format("level {}: tiles of {} move by {} and {}, expected {}", level, name, limited,
+                         limit > need ? "leave gaps" : "overlap", needed);
     case Reason::UnknownDim:
       return fmt::format("level {} maps {}, which is not a loop there", level, name);
     case Reason::MissingDim:

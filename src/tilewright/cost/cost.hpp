@@ -14,11 +14,13 @@
 namespace tilewright {
 
 enum class Model : std::uint8_t {
-  Sound,           // the default: own energy, audited counts, hard limits
+  Sound,           // the default: MAESTRO's analysis with own energy, audited counts, hard limits
+  Exact,           // sound, with every tile as large as it really is: agrees with a walk of the loops
   Maestro,         // MAESTRO 4eb08d1, number for number
   MaestroE1d8efd,  // the older MAESTRO that GAMMA and ArchGym pin, number for number
 };
-std::string_view name_of(Model model);  // "sound", "maestro", "maestro@e1d8efd"
+constexpr bool is_maestro(Model model) { return model == Model::Maestro || model == Model::MaestroE1d8efd; }
+std::string_view name_of(Model model);  // "sound", "exact", "maestro", "maestro@e1d8efd"
 Result<Model> model_named(std::string_view name);
 
 // What a broken buffer or bandwidth limit means to the sound model.
@@ -34,6 +36,9 @@ struct Infeasible {
     // The mapping says nothing that can run.
     NoSpatialMap,         // level has none
     TooManySpatialMaps,   // need: how many, limit: 2
+    UnpairedSpatialMaps,  // exact: two spatial maps that are not a window and its taps leave combinations out
+    RepeatedDim,          // exact: level maps a dimension twice
+    TilesDoNotMeet,       // exact: tiles overlap or leave gaps; need: the offset that fits, limit: the one given
     UnknownDim,           // level maps a dimension that is not there
     MissingDim,           // a tensor of the layer needs it
     OutputWithoutFilter,  // Y' or X' is mapped in a level without R or S

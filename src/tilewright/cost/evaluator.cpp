@@ -35,7 +35,7 @@ CostDetail to_detail(const Analysis& analysis, const Cost& cost, Model model) {
   detail.mean_bandwidth = static_cast<double>(analysis.bandwidth_sum / static_cast<long double>(analysis.steps));
   detail.utilised_pes = analysis.utilisation;
   detail.arithmetic_intensity = analysis.arithmetic_intensity;
-  if (model == Model::Sound) {
+  if (!is_maestro(model)) {
     const std::int64_t moved = cost.traffic[0].l2_read + cost.traffic[1].l2_read + cost.traffic[2].l2_write;
     detail.arithmetic_intensity = static_cast<double>(cost.macs.value) / static_cast<double>(moved);
   }
@@ -91,7 +91,7 @@ Evaluation Evaluator::Workspace::evaluate(const Mapping& mapping, const Cost* pr
   if (const auto* failure = std::get_if<Infeasible>(&outcome)) return *failure;
 
   Cost cost = to_cost(std::get<Analysis>(outcome), previous);
-  if (options.model != Model::Sound) return cost;
+  if (is_maestro(options.model)) return cost;
   if (const auto failure = audit(cost, true_macs, accelerator)) return *failure;
   for (const Limit& limit : limits(cost, accelerator)) {
     if (!limit.broken()) continue;
@@ -102,7 +102,7 @@ Evaluation Evaluator::Workspace::evaluate(const Mapping& mapping, const Cost* pr
 }
 
 Cost Evaluator::Workspace::to_cost(const Analysis& analysis, const Cost* previous) const {
-  const bool compatible = options.model != Model::Sound;
+  const bool compatible = is_maestro(options.model);
   Cost cost;
   cost.runtime = {analysis.runtime};
   cost.macs = {analysis.macs};

@@ -84,7 +84,9 @@ std::int64_t edge_units(const Loop& loop, std::int64_t size, std::int64_t units)
   return 1;
 }
 
-void set_tiles(LevelPlan& level, const DimSizes& sizes, const Plan& plan) {
+void set_static_tiles(LevelPlan& level, const DimSizes& sizes, const Plan& plan) {
+  const Loop& spread = level.loops[level.spatial];
+  level.edge_units = edge_units(spread, sizes[index(spread.dim)], level.units);
   for (const Loop& loop : level.loops) {
     const std::size_t d = index(loop.dim);
     const auto [m, o] = std::pair(loop.size, loop.offset);
@@ -105,12 +107,51 @@ void set_tiles(LevelPlan& level, const DimSizes& sizes, const Plan& plan) {
     const std::int64_t stride = plan.stride[in];
     level.full[out] = outputs_in(level.full[in], level.full[tap], stride, plan.model);
     level.edge[out] = outputs_in(level.edge[in], level.edge[tap], stride, plan.model);
-    const std::int64_t moved =
-        plan.model == Model::Sound && stride > 1 ? (loop->offset + stride - 1) / stride : loop->offset;
-    const std::int64_t held = plan.model == Model::Sound && stride > 1 ? level.full[out] : loop->size;
+    const bool counts_strides = plan.model == Model::Sound && stride > 1;
+    const std::int64_t moved = counts_strides ? (loop->offset + stride - 1) / stride : loop->offset;
+    const std::int64_t held = counts_strides ? level.full[out] : loop->size;
     level.fresh[out] = std::min(moved, held);
     level.fresh_edge[out] = std::min(moved, level.edge[out]);
   }
+}
+
+// Row stationary: a single output row spread over the units, each with its own kernel rows and the input rows they meet.
+// The input dimension of such a pair of spatial maps.
+std::optional<Dim> diagonal_of(const LevelPlan& level, const DimSizes& sizes) {
+  for (const auto& [input, output, taps] : kSliding) {
+    const Loop* rows = nullptr;
+    const Loop* kernel = nullptr;
+    for (const Loop& loop : level.loops) {
+      if (loop.spatial && loop.dim == input) rows = &loop;
+      if (loop.spatial && loop.dim == taps) kernel = &loop;
+    }
+    if (rows == nullptr || kernel == nullptr || sizes[index(input)] != sizes[index(taps)]) continue;
+    if (rows->size == kernel->size && rows->offset == kernel->offset) return input;
+  }
+  return std::nullopt;
+}
+
+// What no count shows: a tile that does not begin where the one before it ended leaves work out or does it twice, and two
+// spatial maps that cut anything put each unit on one pair of tiles, never on the other combinations.
+std::optional<Infeasible> check_cover(const LevelPlan& level, const DimSizes& sizes, const Plan& plan, std::uint8_t number) {
+  if (level.repeats_dim) return Infeasible{Reason::RepeatedDim, number};
+  const std::optional<Dim> diagonal = diagonal_of(level, sizes);
+  for (const Loop& loop : level.loops) {
+    const std::size_t d = index(loop.dim);
+    // A shorter last part of the kernel would fit its inputs more often than the parts before it, and do outputs twice.
+    if ((loop.dim == Dim::R || loop.dim == Dim::S) && sizes[d] % loop.size != 0) {
+      return Infeasible{Reason::PartialFilter, number, loop.dim, loop.size, sizes[d]};
+    }
+    if (loop.size >= sizes[d] || loop.dim == diagonal) continue;
+    if (loop.spatial && level.spatial_count > 1 && !diagonal)
+      return Infeasible{Reason::UnpairedSpatialMaps, number, loop.dim};
+    std::int64_t reach = loop.size;
+    for (const auto& [input, output, taps] : kSliding) {
+      if (loop.dim == input) reach = level.full[index(output)] * plan.stride[d];
+    }
+    if (loop.offset != reach) return Infeasible{Reason::TilesDoNotMeet, number, loop.dim, reach, loop.offset};
+  }
+  return std::nullopt;
 }
 
 std::optional<Infeasible> check_filters(const Mapping& mapping, const Nest& nest) {
@@ -133,6 +174,10 @@ std::optional<Infeasible> plan_level(Plan& plan, std::uint8_t number, const Mapp
   if (mapped.directives.size() == kMaxDirectives) return Infeasible{Reason::TooManyDirectives, number};
   for (const Directive& directive : mapped.directives) {
     loops.push_back({directive.kind == Directive::Kind::Spatial, directive.dim, directive.size, directive.offset});
+    const bool taps = directive.dim == Dim::R || directive.dim == Dim::S;
+    if (taps && plan.model == Model::Exact) {  // outputs reach over the taps that are there, whatever a map asks for
+      loops.back().size = std::min<std::int64_t>(directive.size, sizes[index(directive.dim)]);
+    }
   }
   if (auto failure = convert_outputs(loops, number)) return failure;
 
@@ -168,10 +213,12 @@ std::optional<Infeasible> plan_level(Plan& plan, std::uint8_t number, const Mapp
   if (level.spatial_count > 2) {
     return Infeasible{Reason::TooManySpatialMaps, number, Dim::K, static_cast<std::int64_t>(level.spatial_count), 2};
   }
-  const Loop& spatial = loops[level.spatial];
-  level.edge_units = edge_units(spatial, sizes[index(spatial.dim)], level.units);
+  if (plan.model != Model::Exact) {
+    set_static_tiles(level, sizes, plan);
+    return std::nullopt;
+  }
   set_tiles(level, sizes, plan);
-  return std::nullopt;
+  return check_cover(level, sizes, plan, number);
 }
 
 }  // namespace
@@ -203,7 +250,7 @@ Tensors tensors_of(const Nest& nest, Model model) {
       set(Operand::Input, {Dim::G, Dim::C, Dim::Y, Dim::X});
       set(Operand::Weight, {Dim::G, Dim::K, Dim::C, Dim::R, Dim::S});
       set(Operand::Output, {Dim::G, Dim::K});
-      if (model != Model::Sound) set(Operand::Output, {Dim::C});  // MAESTRO never sums a group's channels
+      if (is_maestro(model)) set(Operand::Output, {Dim::C});  // MAESTRO never sums a group's channels
       set(Operand::Output, {Dim::Y, Dim::X});
       break;
     case NestKind::MatrixMultiply:
@@ -220,8 +267,45 @@ Tensors tensors_of(const Nest& nest, Model model) {
 }
 
 std::int64_t outputs_in(std::int64_t inputs, std::int64_t taps, std::int64_t stride, Model model) {
-  if (model != Model::Sound || stride <= 1 || inputs < taps) return inputs - taps + 1;
+  if (inputs < taps && model == Model::Exact) return 0;
+  if (is_maestro(model) || stride <= 1 || inputs < taps) return inputs - taps + 1;
   return (inputs - taps) / stride + 1;
+}
+
+LoopTiles tiles_of(const Loop& loop, std::int64_t size) {
+  LoopTiles tiles;
+  tiles.full = tiles.edge = std::min(loop.size, size);
+  tiles.fresh = tiles.fresh_edge = loop.spatial ? std::min(tiles.full, loop.offset) : 0;
+  if (size <= loop.size) return tiles;
+  tiles.count = 1 + (size - loop.size + loop.offset - 1) / loop.offset;
+  tiles.edge = size - (tiles.count - 1) * loop.offset;
+  tiles.fresh = std::min(tiles.full, loop.offset);
+  tiles.fresh_edge = std::max<std::int64_t>(0, tiles.edge - tiles.full + loop.offset);
+  return tiles;
+}
+
+void set_output_tiles(LevelPlan& level, const Plan& plan) {
+  for (const auto& [input, output, taps] : kSliding) {
+    if (plan.sizes[index(taps)] == 0) continue;
+    const std::size_t in = index(input), out = index(output), tap = index(taps);
+    level.full[out] = outputs_in(level.full[in], level.full[tap], plan.stride[in], plan.model);
+    level.edge[out] = outputs_in(level.edge[in], level.edge[tap], plan.stride[in], plan.model);
+    level.fresh[out] = level.full[out];  // units share inputs, never outputs
+    level.fresh_edge[out] = level.edge[out];
+  }
+}
+
+void set_tiles(LevelPlan& level, const DimSizes& sizes, const Plan& plan) {
+  for (std::size_t i = 0; i < level.loops.size(); ++i) {
+    const std::size_t d = index(level.loops[i].dim);
+    const LoopTiles tiles = tiles_of(level.loops[i], sizes[d]);
+    level.full[d] = tiles.full;
+    level.edge[d] = tiles.edge;
+    level.fresh[d] = tiles.fresh;
+    level.fresh_edge[d] = tiles.fresh_edge;
+    if (i == level.spatial) level.edge_units = (tiles.count - 1) % level.units + 1;
+  }
+  set_output_tiles(level, plan);
 }
 
 std::optional<Infeasible> make_plan(Plan& plan, const Nest& nest, const Mapping& mapping, std::int64_t pes, Model model) {

@@ -97,11 +97,11 @@ Mapping divided(const Mapping& mapping, const Nest& nest, const Accelerator& acc
 
 class Search {
  public:
-  Search(const Nest& nest, const Accelerator& accelerator)
+  Search(const Nest& nest, const Accelerator& accelerator, Model model)
       : nest_(nest),
         accelerator_(accelerator),
-        hard_(nest, accelerator),
-        soft_(nest, accelerator, {.constraints = Constraints::Soft}) {}
+        hard_(nest, accelerator, {.model = model}),
+        soft_(nest, accelerator, {.model = model, .constraints = Constraints::Soft}) {}
 
   // The single change to the nearest size, in proportion, that fits.
   bool one_tile(const Mapping& mapping, Relaxation& relaxation) {
@@ -184,8 +184,8 @@ class Search {
 
 }  // namespace
 
-std::optional<Relaxation> relax(const Mapping& mapping, const Nest& nest, const Accelerator& accelerator) {
-  const Evaluation strict = evaluate(mapping, nest, accelerator);
+std::optional<Relaxation> relax(const Mapping& mapping, const Nest& nest, const Accelerator& accelerator, Model model) {
+  const Evaluation strict = evaluate(mapping, nest, accelerator, model);
   if (std::holds_alternative<Cost>(strict)) return std::nullopt;
   Relaxation relaxation{std::get<Infeasible>(strict), {}, std::nullopt, {}, std::nullopt, std::nullopt};
 
@@ -194,7 +194,7 @@ std::optional<Relaxation> relax(const Mapping& mapping, const Nest& nest, const 
     raised.pes = relaxation.why.need;
     relaxation.raised_limits.push_back({Reason::PeOverflow, relaxation.why.need, relaxation.why.limit});
   }
-  const Evaluation free = evaluate(mapping, nest, raised, Model::Sound, Constraints::Report);
+  const Evaluation free = evaluate(mapping, nest, raised, model, Constraints::Report);
   if (const auto* cost = std::get_if<Cost>(&free)) {
     for (const Limit& limit : limits(*cost, raised)) {
       if (limit.broken()) relaxation.raised_limits.push_back(limit);
@@ -204,7 +204,7 @@ std::optional<Relaxation> relax(const Mapping& mapping, const Nest& nest, const 
     relaxation.raised_limits.clear();
   }
 
-  Search search(nest, accelerator);
+  Search search(nest, accelerator, model);
   if (search.one_tile(mapping, relaxation)) return relaxation;
   for (const Mapping& start : {mapping, clipped(mapping, nest, accelerator), divided(mapping, nest, accelerator)}) {
     if (search.several_tiles(mapping, start, relaxation)) break;

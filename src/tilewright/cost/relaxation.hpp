@@ -27,9 +27,10 @@ struct Relaxation {
   std::optional<Cost> with_changed_tiles;
 };
 
-// Nothing when the mapping is feasible. Sound model, hard constraints. Looks for one tile first, the nearest size that fits
-// winning; then for several: as they are, clipped to their dimensions, or rounded down to divisors, and shrunk from there,
-// always the one that helps most.
-std::optional<Relaxation> relax(const Mapping& mapping, const Nest& nest, const Accelerator& accelerator);
+// Nothing when the mapping is feasible. `model` is Sound or Exact; constraints are hard. Looks for one tile first, the
+// nearest size that fits winning; then for several: as they are, clipped to their dimensions, or rounded down to divisors,
+// and shrunk from there, always the one that helps most.
+std::optional<Relaxation> relax(const Mapping& mapping, const Nest& nest, const Accelerator& accelerator,
+                                Model model = Model::Sound);
 
 }  // namespace tilewright

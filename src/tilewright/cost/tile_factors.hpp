@@ -17,6 +17,7 @@ struct Factors {
 // Spatial sums: what one step's units add up to, relative to the product over the temporal loops.
 struct Spatial {
   const LevelPlan& level;
+  bool exact;
   Dim dim;
   bool init_edge;
   std::array<bool, 2> ragged;  // at its first tile / a steady one (0) and at its edge (1)
@@ -59,7 +60,7 @@ struct Spatial {
   std::int64_t result(int at, Dim out, bool reduction, bool first, bool torn, bool reuse) const {
     const std::size_t d = index(dim), o = index(out);
     if (at == 1) {
-      if (level.edge_units == 1) return first || torn ? level.edge[d] : 1;
+      if (level.edge_units == 1) return first || torn ? level.edge[exact ? o : d] : 1;  // MAESTRO takes inputs for outputs
       if (torn) return level.fresh_edge[o];
     } else if (init_edge && torn) {
       return !reduction && level.edge_units > 1 && reuse ? level.fresh_edge[o] : level.edge[o];
@@ -68,7 +69,7 @@ struct Spatial {
   }
 
   Factors factors(bool in_output) const {
-    const Dim out = in_output && dim == Dim::X ? Dim::OutX : in_output && dim == Dim::Y ? Dim::OutY : dim;
+    const Dim out = in_output ? output_dim(dim) : dim;
     Factors f;
     for (int at = 0; at < 2; ++at) {
       const std::size_t i = static_cast<std::size_t>(at);
@@ -91,7 +92,7 @@ struct Spatial {
 };
 
 inline Factors temporal_factors(const LevelPlan& level, Dim dim, bool in_output) {
-  const std::size_t out = index(in_output && dim == Dim::X ? Dim::OutX : in_output && dim == Dim::Y ? Dim::OutY : dim);
+  const std::size_t out = index(in_output ? output_dim(dim) : dim);
   Factors f;
   f.path = f.macs = {level.full[out], level.edge[out]};
   if (in_output) f.egress = f.path;
