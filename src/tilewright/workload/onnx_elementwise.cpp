@@ -125,8 +125,9 @@ constexpr std::array kElementwise{
 Shapes like_first(const NodeView& view) {
   const std::string_view op = kind(view.node);
   // The scale and the zero are single numbers, whatever is quantised.
-  if (op == "DynamicQuantizeLinear")
+  if (op == "DynamicQuantizeLinear") {
     return {view.shape(0) == nullptr ? std::optional<Dims>{} : *view.shape(0), Dims{}, Dims{}};
+  }
   const Dims* first = view.shape(0);
   if (first == nullptr) return {};
   if (op == "Dropout") return {*first, *first};  // the second is the mask

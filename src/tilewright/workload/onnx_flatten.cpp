@@ -63,8 +63,9 @@ Defaults defaults_of(const FunctionProto& function) {
     const auto& fields = function.unknown_fields();
     for (int i = 0; i < fields.field_count(); ++i) {
       const auto& field = fields.field(i);
-      if (field.number() != kAttributeProto || field.type() != google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
+      if (field.number() != kAttributeProto || field.type() != google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED) {
         continue;
+      }
       auto attribute = std::make_shared<onnx::AttributeProto>();
       if (attribute->ParseFromString(field.length_delimited())) defaults.push_back(std::move(attribute));
     }

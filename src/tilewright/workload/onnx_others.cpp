@@ -152,8 +152,9 @@ std::int64_t result_elements(const NodeView& view) { return elements(result_shap
 using Count = std::int64_t (*)(const NodeView&);
 
 Count find_count(std::string_view kind) {
-  if (std::ranges::find(kNoArithmetic, kind) != std::end(kNoArithmetic))
+  if (std::ranges::find(kNoArithmetic, kind) != std::end(kNoArithmetic)) {
     return [](const NodeView&) { return std::int64_t{0}; };
+  }
   if (find_elementwise(kind) != nullptr) return elementwise;
   if (kind.starts_with("Reduce")) return reduce;
   if (is_convolution(kind)) return convolution;

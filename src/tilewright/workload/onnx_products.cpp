@@ -92,8 +92,9 @@ std::optional<Products> fused_matmul(const NodeView& view) {
 std::optional<Products> packed_weight_matmul(const NodeView& view) {
   const Dims* left = view.shape(0);
   const std::int64_t inner = view.integer("K", kUnknown), columns = view.integer("N", kUnknown);
-  if (left == nullptr || left->empty() || inner < 1 || columns < 1 || inner > kMostDim || columns > kMostDim)
+  if (left == nullptr || left->empty() || inner < 1 || columns < 1 || inner > kMostDim || columns > kMostDim) {
     return std::nullopt;
+  }
   auto result = multiply(matrix_of(*left, true), Matrix{{}, inner, columns}, true);
   if (result && left->size() == 1) result->out->erase(result->out->end() - 2);
   return result;
