@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <string>
 
+#include "tilewright/cost/evaluator.hpp"
 #include "tilewright/hardware/accelerator.hpp"
 #include "tilewright/mapping/dataflows.hpp"
 #include "tilewright/workload/network.hpp"
@@ -19,7 +20,9 @@ Result<std::string> mapped_layer() {
   TW_TRY(const Accelerator accelerator, read_accelerator("zoo:eyeriss"));
   TW_TRY(const Nest nest, nest_of(layer));
   TW_TRY(const Mapping mapping, dataflow("eyeriss", nest, accelerator));
-  return to_loop_nest(mapping, nest);
+  const Evaluation evaluation = evaluate(mapping, nest, accelerator);
+  if (const auto* infeasible = std::get_if<Infeasible>(&evaluation)) return invalid(to_sentence(*infeasible));
+  return std::to_string(std::get<Cost>(evaluation).runtime.value) + " cycles\n" + to_loop_nest(mapping, nest);
 }
 
 }  // namespace
