@@ -1,6 +1,7 @@
 // MAESTRO's hardware file: keys and values as words, between blanks and `, - > ( ) : ;`, with `//` comments. What is not
 // given is one processing element, no limits, and a NoC of one hop; each hop costs one cycle.
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -42,6 +43,7 @@ Result<Accelerator> accelerator_from_maestro(const std::string& text, const std:
   const auto error = [&](int line, const std::string& sentence) {
     return invalid(fmt::format("{}:{}: {}", where, line, sentence));
   };
+  std::array<int, std::size(kKeys)> lines{};  // where each key was given last
   const std::vector<TextToken> tokens = tokenize(text, " ,->():\t;", "//");
   for (std::size_t index = 0; index < tokens.size(); index += 2) {
     const TextToken& word = tokens[index];
@@ -54,9 +56,12 @@ Result<Accelerator> accelerator_from_maestro(const std::string& text, const std:
     if (!value)
       return error(number.line, fmt::format("{} is {}, expected at most {}", word.text, in_quotes(number.text), kUnlimited));
     key->set(accelerator, *value);
-    // The real program would divide by this zero; a later line may not undo it, so that the sentence can name the line.
-    const auto fault = fault_of(accelerator);
-    if (fault && fault->field == key->field) return error(number.line, fmt::format("{} {}", word.text, fault->sentence));
+    lines[static_cast<std::size_t>(key - std::begin(kKeys))] = number.line;
+  }
+  // Numbers the real program would divide by and stop.
+  if (const auto fault = fault_of(accelerator)) {
+    const auto key = std::ranges::find(kKeys, fault->field, &Key::field);
+    return error(lines[static_cast<std::size_t>(key - std::begin(kKeys))], fmt::format("{} {}", key->word, fault->sentence));
   }
   return accelerator;
 }

@@ -12,15 +12,15 @@
 #include "tilewright/mapping/dataflow_tiles.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <set>
 #include <tuple>
 
+#include "tilewright/mapping/dataflow_estimate.hpp"
+
 namespace tilewright {
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 std::vector<std::int64_t> divisors_of(std::int64_t number) {
   std::vector<std::int64_t> small, large;
@@ -41,20 +41,6 @@ std::int64_t largest_divisor(std::int64_t number, std::int64_t most) {
   return best;
 }
 
-// A choice of tiles with what it asks of the machine.
-struct Candidate {
-  Tiles tiles;
-  double l1 = 0;         // bytes of one processing element, double buffered
-  double l2 = 0;         // bytes, double buffered
-  double bandwidth = 0;  // elements per cycle into or out of L2 while the array computes one step
-  double cycles = 0;     // of one step of level 0, if nothing waits
-  double steps = 0;      // of level 0
-  double runtime = 0;    // cycles
-
-  std::int64_t tile(LoopRole role) const { return tiles.outer[index(role)]; }
-  bool is_parallel(LoopRole role) const { return role == tiles.outer_parallel || role == tiles.inner_parallel; }
-};
-
 class Chooser {
  public:
   Chooser(const RoleLoops& loops, const TileRequest& request, const Accelerator& accelerator)
@@ -62,14 +48,14 @@ class Chooser {
         request_(request),
         accelerator_(accelerator),
         two_levels_(!request.inner_parallel.empty()),
-        bandwidth_(static_cast<double>(std::min(accelerator.noc.bandwidth, accelerator.offchip_bandwidth))) {}
+        estimator_(loops, accelerator, two_levels_) {}
 
   Tiles choose() const {
-    std::optional<Candidate> best;
+    std::optional<TileCandidate> best;
     for (const std::int64_t size : cluster_sizes()) {
-      const Candidate candidate = with_cluster(size);
+      const TileCandidate candidate = with_cluster(size);
       if (!best || score(candidate) < score(*best)) best = candidate;
-      if (is_preferred(size) && fits(candidate)) break;
+      if (is_preferred(size) && estimator_.fits(candidate)) break;
     }
     return best->tiles;
   }
@@ -127,14 +113,9 @@ class Chooser {
     for (; lanes > 1; lanes = largest_divisor(extent(role), lanes - 1)) {
       PerRole<std::int64_t> tiles = smallest_tiles();
       tiles[index(role)] = lanes;
-      if (l1_need(tiles) <= static_cast<double>(accelerator_.l1.value)) break;
+      if (estimator_.l1_need(tiles) <= static_cast<double>(accelerator_.l1.value)) break;
     }
     return lanes;
-  }
-
-  double l1_need(const PerRole<std::int64_t>& tiles) const {
-    const TileVolumes volumes = volumes_of(loops_, tiles);
-    return 2 * (volumes.input + volumes.weight + volumes.output_at_input_size);
   }
 
   static bool counted_right(std::int64_t positions, std::int64_t units) {
@@ -166,8 +147,8 @@ class Chooser {
     if (!two_levels_) tiles.inner[index(role)] = tile;
   }
 
-  Candidate with_cluster(std::int64_t size) const {
-    Candidate candidate;
+  TileCandidate with_cluster(std::int64_t size) const {
+    TileCandidate candidate;
     Tiles& tiles = candidate.tiles;
     tiles.cluster_size = size;
     tiles.outer = tiles.inner = smallest_tiles();
@@ -183,7 +164,7 @@ class Chooser {
     } else if (tiles.cluster_size > 1) {
       tiles.inner_parallel = pick(request_.outer_parallel, tiles.outer_parallel);
     }
-    measure(candidate);
+    estimator_.measure(candidate);
     shrink_to_l2(candidate);
     grow_held(candidate);
     grow(candidate);
@@ -192,66 +173,21 @@ class Chooser {
     return candidate;
   }
 
-  void measure(Candidate& candidate) const {
-    const Tiles& tiles = candidate.tiles;
-    const std::int64_t clusters = accelerator_.pes / tiles.cluster_size;
-    const LoopRole outside = tiles.outer_parallel;
-    const std::int64_t active = std::min(clusters, ceil_div(extent(outside), candidate.tile(outside)));
-    const TensorRoles spread = tensors_with(outside, loops_.kind);
-    const TileVolumes outer = volumes_of(loops_, tiles.outer);
-    const TileVolumes inner = volumes_of(loops_, tiles.inner);
-    const auto units = static_cast<double>(active);
-    const double in = outer.input * (spread.input ? units : 1) + outer.weight * (spread.weight ? units : 1);
-    // A strided neighbour is taken to write all outputs it would have without the stride.
-    const auto per_neighbour = static_cast<double>(loops_.strided(outside) ? loops_[outside].stride : 1);
-    const double out = outer.output * (spread.output ? 1 + (units - 1) * per_neighbour : 1);
-
-    double inner_steps = outer.macs / inner.macs;
-    if (two_levels_) {
-      const LoopRole inside = *tiles.inner_parallel;
-      const std::int64_t positions = candidate.tile(inside) / tiles.inner[index(inside)];
-      inner_steps *= static_cast<double>(ceil_div(positions, tiles.cluster_size)) / static_cast<double>(positions);
-    }
-    candidate.cycles = inner_steps * std::ceil(inner.macs / static_cast<double>(accelerator_.simd_lanes));
-    candidate.steps = 1;
-    double shortest = candidate.cycles;  // the step that takes the remainder of every loop, for which as much is loaded
-    for (const LoopRole role : kRoles) {
-      if (extent(role) == 0) continue;
-      const std::int64_t count = ceil_div(extent(role), candidate.tile(role));
-      const std::int64_t last = extent(role) - (count - 1) * candidate.tile(role);
-      candidate.steps *= static_cast<double>(role == outside ? ceil_div(count, clusters) : count);
-      if (two_levels_ && role == tiles.inner_parallel) continue;
-      shortest *= static_cast<double>(last) / static_cast<double>(candidate.tile(role));
-    }
-    candidate.l1 = l1_need(tiles.inner);
-    candidate.l2 = 2 * (in + out);
-    candidate.bandwidth = std::max(in, out) / shortest;
-    candidate.runtime = candidate.steps * std::max(candidate.cycles, std::max(in, out) / bandwidth_);
-  }
-
-  bool fits_buffers(const Candidate& candidate) const {
-    return candidate.l1 <= static_cast<double>(accelerator_.l1.value) &&
-           candidate.l2 <= static_cast<double>(accelerator_.l2.value);
-  }
-  // Bandwidths are whole numbers; what is left of one costs a cycle now and then.
-  bool is_fed(const Candidate& candidate) const { return std::floor(candidate.bandwidth) <= bandwidth_; }
-  bool fits(const Candidate& candidate) const { return fits_buffers(candidate) && is_fed(candidate); }
-
-  Candidate with_tile(Candidate candidate, LoopRole role, std::int64_t size) const {
+  TileCandidate with_tile(TileCandidate candidate, LoopRole role, std::int64_t size) const {
     const bool held = std::ranges::find(request_.held, role) != request_.held.end();
     const bool cut = two_levels_ && (candidate.is_parallel(role) || !held);
     candidate.tiles.outer[index(role)] = size;
     if (!cut) candidate.tiles.inner[index(role)] = size;
-    measure(candidate);
+    estimator_.measure(candidate);
     return candidate;
   }
 
   // The candidate with larger tiles of `role`, smallest first: half as many steps, a quarter, …, one.
-  std::vector<Candidate> larger(const Candidate& candidate, LoopRole role) const {
+  std::vector<TileCandidate> larger(const TileCandidate& candidate, LoopRole role) const {
     if (extent(role) == 0 || loops_.strided(role)) return {};
     if (role == candidate.tiles.outer_parallel || (two_levels_ && role == candidate.tiles.inner_parallel))
       return larger_parallel(candidate, role);
-    std::vector<Candidate> all;
+    std::vector<TileCandidate> all;
     for (std::int64_t steps = ceil_div(extent(role), candidate.tile(role)); steps > 1;) {
       steps = ceil_div(steps, 2);
       all.push_back(with_tile(candidate, role, ceil_div(extent(role), steps)));
@@ -260,8 +196,8 @@ class Chooser {
   }
 
   // Only tiles that leave no unit without work.
-  std::vector<Candidate> larger_parallel(const Candidate& candidate, LoopRole role) const {
-    std::vector<Candidate> all;
+  std::vector<TileCandidate> larger_parallel(const TileCandidate& candidate, LoopRole role) const {
+    std::vector<TileCandidate> all;
     const bool outside = role == candidate.tiles.outer_parallel;
     const std::int64_t units = outside ? accelerator_.pes / candidate.tiles.cluster_size : candidate.tiles.cluster_size;
     const std::int64_t least = candidate.tiles.inner[index(role)];
@@ -275,8 +211,8 @@ class Chooser {
   }
 
   // The candidate with fewer and fewer units of a cluster at work, down to one.
-  std::vector<Candidate> idler(const Candidate& candidate) const {
-    std::vector<Candidate> all;
+  std::vector<TileCandidate> idler(const TileCandidate& candidate) const {
+    std::vector<TileCandidate> all;
     if (!two_levels_) return all;
     const LoopRole role = *candidate.tiles.inner_parallel;
     const std::int64_t lanes = candidate.tiles.inner[index(role)];
@@ -289,44 +225,44 @@ class Chooser {
     return all;
   }
 
-  void shrink_to_l2(Candidate& candidate) const {
-    for (const Candidate& next : idler(candidate)) {
+  void shrink_to_l2(TileCandidate& candidate) const {
+    for (const TileCandidate& next : idler(candidate)) {
       if (candidate.l2 <= static_cast<double>(accelerator_.l2.value)) return;
       candidate = next;
     }
   }
 
-  void grow_held(Candidate& candidate) const {
+  void grow_held(TileCandidate& candidate) const {
     constexpr std::int64_t kMostHeld = 16;  // beyond this, what L1 saves is small beside what it costs
     for (const LoopRole role : request_.held) {
-      for (const Candidate& next : larger(candidate, role)) {
-        if (next.tile(role) <= kMostHeld && fits_buffers(next)) candidate = next;
+      for (const TileCandidate& next : larger(candidate, role)) {
+        if (next.tile(role) <= kMostHeld && estimator_.fits_buffers(next)) candidate = next;
       }
     }
   }
 
   // Larger tiles load less for every MAC, and hide what a cluster waits for its first data.
-  void grow(Candidate& candidate) const {
+  void grow(TileCandidate& candidate) const {
     const double start_up =
         two_levels_ ? 16.0 * static_cast<double>(std::max<std::int64_t>(1, accelerator_.noc.latency())) : 0;
-    while (!is_fed(candidate) || candidate.cycles < start_up) {
-      std::optional<Candidate> next = best_growth(candidate, request_.grown);
-      if (!next && !is_fed(candidate)) next = best_growth(candidate, parallel_roles(candidate));
+    while (!estimator_.is_fed(candidate) || candidate.cycles < start_up) {
+      std::optional<TileCandidate> next = best_growth(candidate, request_.grown);
+      if (!next && !estimator_.is_fed(candidate)) next = best_growth(candidate, parallel_roles(candidate));
       if (!next) return;
       candidate = *next;
     }
   }
 
-  std::vector<LoopRole> parallel_roles(const Candidate& candidate) const {
+  std::vector<LoopRole> parallel_roles(const TileCandidate& candidate) const {
     if (!two_levels_) return {candidate.tiles.outer_parallel};
     return {*candidate.tiles.inner_parallel, candidate.tiles.outer_parallel};
   }
 
-  std::optional<Candidate> best_growth(const Candidate& candidate, const std::vector<LoopRole>& roles) const {
-    std::optional<Candidate> best;
+  std::optional<TileCandidate> best_growth(const TileCandidate& candidate, const std::vector<LoopRole>& roles) const {
+    std::optional<TileCandidate> best;
     double best_gain = 0;
     for (const LoopRole role : roles) {
-      for (const Candidate& next : larger(candidate, role)) {
+      for (const TileCandidate& next : larger(candidate, role)) {
         const double gain = gain_of(candidate, next, role);
         if (gain <= best_gain) continue;
         best_gain = gain;
@@ -337,26 +273,26 @@ class Chooser {
   }
 
   // Bandwidth or start-up spared for every byte more of L2; 0 for a step that is not worth taking.
-  double gain_of(const Candidate& now, const Candidate& next, LoopRole role) const {
-    if (!fits_buffers(next) || (is_fed(now) && !is_fed(next))) return 0;
+  double gain_of(const TileCandidate& now, const TileCandidate& next, LoopRole role) const {
+    if (!estimator_.fits_buffers(next) || (estimator_.is_fed(now) && !estimator_.is_fed(next))) return 0;
     if (now.is_parallel(role) && next.runtime > now.runtime) return 0;
-    const double spared = is_fed(now) ? 1 / now.cycles - 1 / next.cycles : now.bandwidth - next.bandwidth;
+    const double spared = estimator_.is_fed(now) ? 1 / now.cycles - 1 / next.cycles : now.bandwidth - next.bandwidth;
     return spared / std::max(1.0, next.l2 - now.l2);
   }
 
   // Units the bandwidth cannot feed may as well rest.
-  void idle_for_bandwidth(Candidate& candidate) const {
-    for (const Candidate& next : idler(candidate)) {
-      if (is_fed(candidate)) return;
+  void idle_for_bandwidth(TileCandidate& candidate) const {
+    for (const TileCandidate& next : idler(candidate)) {
+      if (estimator_.is_fed(candidate)) return;
       if (next.bandwidth < candidate.bandwidth) candidate = next;
     }
   }
 
-  void grow_for_counter(Candidate& candidate) const {
+  void grow_for_counter(TileCandidate& candidate) const {
     while (candidate.steps > std::numeric_limits<std::int32_t>::max()) {
-      std::optional<Candidate> fewest;
+      std::optional<TileCandidate> fewest;
       for (const LoopRole role : kRoles) {
-        const std::vector<Candidate> next = larger(candidate, role);
+        const std::vector<TileCandidate> next = larger(candidate, role);
         if (!next.empty() && (!fewest || next.front().steps < fewest->steps)) fewest = next.front();
       }
       if (!fewest) return;
@@ -365,9 +301,9 @@ class Chooser {
   }
 
   // The machine as it is built goes before a faster one regrouped; the first of equals wins.
-  std::tuple<bool, bool, bool, double, std::int64_t> score(const Candidate& candidate) const {
+  std::tuple<bool, bool, bool, double, std::int64_t> score(const TileCandidate& candidate) const {
     const std::int64_t size = candidate.tiles.cluster_size;
-    return {!fits_buffers(candidate), !fits(candidate), !is_preferred(size), candidate.runtime,
+    return {!estimator_.fits_buffers(candidate), !estimator_.fits(candidate), !is_preferred(size), candidate.runtime,
             std::abs(size - request_.cluster_size)};
   }
 
@@ -375,7 +311,7 @@ class Chooser {
   const TileRequest& request_;
   const Accelerator& accelerator_;
   bool two_levels_;
-  double bandwidth_;
+  TileEstimator estimator_;
 };
 
 }  // namespace

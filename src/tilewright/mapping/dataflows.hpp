@@ -18,7 +18,8 @@ struct Dataflow {
 const std::vector<Dataflow>& dataflows();
 
 // The dataflow called `name` for `nest`: tiles never larger than their dimension, clusters never larger than the machine,
-// every MAC done exactly once. An Error names the nearest dataflow when `name` is none.
+// every MAC done exactly once, also as MAESTRO counts; buffers and bandwidths of the machine are kept wherever tiles of this
+// dataflow can keep them. An Error names the nearest dataflow when `name` is none.
 Result<Mapping> dataflow(std::string_view name, const Nest& nest, const Accelerator& accelerator);
 
 }  // namespace tilewright
