@@ -40,9 +40,11 @@ Result<Source> read_source(const JobArguments& arguments, Model model) {
 }
 
 Result<Mapping> mapping_for(const JobArguments& arguments, const Source& source, std::size_t index, const Nest& nest,
-                            const Accelerator& accelerator, DimNames& names) {
+                            const Accelerator& accelerator, Model model, DimNames& names) {
   if (!arguments.mapping.empty()) return read_mapping(arguments.mapping, source.network.layers[index].layer.name);
-  if (!arguments.dataflow.empty()) return dataflow(arguments.dataflow, nest, accelerator);
+  if (!arguments.dataflow.empty()) {
+    return dataflow(arguments.dataflow, nest, accelerator, is_maestro(model) ? StridedTiles::Single : StridedTiles::Several);
+  }
   return mapping_of(source.maestro->layers[index], names);
 }
 
@@ -53,7 +55,7 @@ Result<LayerJob> layer_job(const JobArguments& arguments, const Source& source, 
       source.maestro && is_maestro(job.model) ? nest_of(*source.maestro, index, names) : nest_of(entry.layer);
   if (!nest) return nest.error();
   return LayerJob{entry.layer.name, entry.count, *nest,
-                  mapping_for(arguments, source, index, *nest, job.accelerator, names)};
+                  mapping_for(arguments, source, index, *nest, job.accelerator, job.model, names)};
 }
 
 }  // namespace

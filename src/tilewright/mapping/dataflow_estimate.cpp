@@ -22,7 +22,7 @@ void TileEstimator::measure(TileCandidate& candidate) const {
   const auto units = static_cast<double>(active);
   const double in = outer.input * (spread.input ? units : 1) + outer.weight * (spread.weight ? units : 1);
   // A strided neighbour is taken to write all outputs it would have without the stride.
-  const auto per_neighbour = static_cast<double>(loops_.strided(outside) ? loops_[outside].stride : 1);
+  const auto per_neighbour = static_cast<double>(loops_.single(outside) ? loops_[outside].stride : 1);
   const double out = outer.output * (spread.output ? 1 + (units - 1) * per_neighbour : 1);
 
   double inner_steps = outer.macs / inner.macs;

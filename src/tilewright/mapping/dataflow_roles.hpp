@@ -35,12 +35,14 @@ struct RoleLoop {
 struct RoleLoops {
   PerRole<RoleLoop> loop;
   NestKind kind = NestKind::Convolution;
+  bool single_strided = true;  // strided rows and columns come one output at a time
 
   const RoleLoop& operator[](LoopRole role) const { return loop[index(role)]; }
   bool slides(LoopRole role) const {
     return kind != NestKind::MatrixMultiply && (role == LoopRole::Row || role == LoopRole::Column);
   }
   bool strided(LoopRole role) const { return slides(role) && loop[index(role)].stride > 1; }
+  bool single(LoopRole role) const { return single_strided && strided(role); }
 };
 
 // The loops of `nest` by role; an Error when it lacks one that its kind cannot do without, or computes nothing.

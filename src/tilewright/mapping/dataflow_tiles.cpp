@@ -2,10 +2,11 @@
 //
 // - a spatial tile that does not divide its dimension loses or repeats work, so spatial tiles are 1 or a divisor;
 // - when outputs are spread over units and the last round has a single unit at work, its inputs are counted as outputs, so
-// such
-//   rounds are avoided;
+//   such rounds are avoided;
 // - a tile cut once more inside a cluster may be ragged only if the inner tile is 1;
-// - inside a tile, outputs are counted as if the stride were 1, so strided rows and columns come one at a time;
+// - inside a tile, outputs are counted as if the stride were 1, so strided rows and columns come one at a time unless
+// several
+//   are asked for;
 // - how often a step occurs is counted in 31 bits.
 //
 // For every cluster size worth trying, the smallest exact tiles grow for as long as the machine gains from it.
@@ -91,7 +92,7 @@ class Chooser {
     for (const LoopRole role : wishes) {
       if (role == taken || extent(role) == 0) continue;
       // Inside a cluster a strided row would have to come several outputs at a time.
-      if (extent(role) > 1 && !(taken && loops_.strided(role))) return role;
+      if (extent(role) > 1 && !(taken && loops_.single(role))) return role;
       if (!only_one) only_one = role;
     }
     return only_one;
@@ -130,7 +131,7 @@ class Chooser {
     std::int64_t tile = two_levels_ ? 1 : lanes_of(role);
     if (loops_.slides(role) && !counted_right(extent(role), units)) {
       std::int64_t fewest_turns = std::numeric_limits<std::int64_t>::max();
-      for (const std::int64_t size : divisors_of(loops_.strided(role) ? 1 : extent(role))) {
+      for (const std::int64_t size : divisors_of(loops_.single(role) ? 1 : extent(role))) {
         const std::int64_t turns = ceil_div(extent(role) / size, units) * size;
         if (!counted_right(extent(role) / size, units) || turns >= fewest_turns) continue;
         fewest_turns = turns;
@@ -156,7 +157,7 @@ class Chooser {
     if (two_levels_) {
       const LoopRole role = *pick(request_.inner_parallel, tiles.outer_parallel);
       const std::int64_t lanes = lanes_of(role);
-      const std::int64_t whole = loops_.strided(role) ? 1 : extent(role);
+      const std::int64_t whole = loops_.single(role) ? 1 : extent(role);
       tiles.inner_parallel = role;
       tiles.inner[index(role)] = lanes;
       tiles.outer[index(role)] = lanes > 1 ? lanes * largest_divisor(whole / lanes, size)
@@ -184,7 +185,7 @@ class Chooser {
 
   // The candidate with larger tiles of `role`, smallest first: half as many steps, a quarter, …, one.
   std::vector<TileCandidate> larger(const TileCandidate& candidate, LoopRole role) const {
-    if (extent(role) == 0 || loops_.strided(role)) return {};
+    if (extent(role) == 0 || loops_.single(role)) return {};
     if (role == candidate.tiles.outer_parallel || (two_levels_ && role == candidate.tiles.inner_parallel))
       return larger_parallel(candidate, role);
     std::vector<TileCandidate> all;

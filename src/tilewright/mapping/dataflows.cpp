@@ -1,8 +1,7 @@
 // A dataflow is a loop order for each of one or two levels, the loop of each level that runs in parallel, and a taste in
 // tiles. Both levels name every loop, since Y' and X' only have a meaning beside R and S.
 //
-// Row-stationary machines spread filter rows and output rows over one level at once. A level here has one parallel loop, so
-// `eyeriss` spreads output rows over the clusters and output channels inside them, and runs the filter rows in time.
+// `eyeriss` spreads kernel rows inside its clusters (row_stationary.hpp); the recipe here serves layers without such rows.
 #include "tilewright/mapping/dataflows.hpp"
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 
 #include "tilewright/base/text.hpp"
 #include "tilewright/mapping/dataflow_tiles.hpp"
+#include "tilewright/mapping/row_stationary.hpp"
 
 namespace tilewright {
 namespace {
@@ -45,9 +45,7 @@ const TileRequest kColumn = {{Column, Row, Out, In, Group, Batch}, {}, {}, {Out,
 const std::vector<Recipe>& recipes() {
   static const std::vector<Recipe> kRecipes = {
       {{"nvdla", "weight stationary; output channels over clusters, input channels inside"}, kWeightStationary, kOutIn},
-      {{"eyeriss", "row stationary; output rows over clusters, output channels inside, channels held"},
-       kRowStationary,
-       kRowOutHeld},
+      {{"eyeriss", "row stationary; output rows over clusters, kernel rows inside"}, kRowStationary, kRowOutHeld},
       {{"shidiannao", "output stationary; output rows over clusters, output columns inside"}, kOutputStationary, kRowColumn},
       {{"tpu", "weight stationary, systolic; input channels over clusters, output channels inside"},
        kWeightStationary,
@@ -67,7 +65,9 @@ MappingLevel level_of(const Recipe& recipe, const RoleLoops& loops, LoopRole par
   for (const LoopRole role : recipe.order) {
     if (loops[role].extent == 0) continue;
     const auto kind = role == parallel ? Directive::Kind::Spatial : Directive::Kind::Temporal;
-    const auto size = static_cast<std::int32_t>(tiles[index(role)]);
+    // A directive on Y' or X' counts output positions as if the stride were 1.
+    const std::int64_t step = loops.slides(role) ? loops[role].stride : 1;
+    const auto size = static_cast<std::int32_t>((tiles[index(role)] - 1) * step + 1);
     level.directives.push_back({kind, loops[role].dim, size, size});
   }
   return level;
@@ -84,7 +84,7 @@ const std::vector<Dataflow>& dataflows() {
   return kDataflows;
 }
 
-Result<Mapping> dataflow(std::string_view name, const Nest& nest, const Accelerator& accelerator) {
+Result<Mapping> dataflow(std::string_view name, const Nest& nest, const Accelerator& accelerator, StridedTiles strided) {
   const auto recipe = std::ranges::find_if(recipes(), [&](const Recipe& r) { return r.dataflow.name == name; });
   if (recipe == recipes().end()) {
     std::vector<std::string> names;
@@ -93,7 +93,11 @@ Result<Mapping> dataflow(std::string_view name, const Nest& nest, const Accelera
                                                   join(names, ", "), did_you_mean(name, names))};
   }
   TW_TRY(const Accelerator machine, check(accelerator, "accelerator"));
-  TW_TRY(const RoleLoops loops, roles_of(nest));
+  TW_TRY(RoleLoops loops, roles_of(nest));
+  loops.single_strided = strided == StridedTiles::Single;
+  if (recipe->order == kRowStationary) {
+    if (const auto mapping = row_stationary(loops, machine)) return *mapping;
+  }
   const Tiles tiles = choose_tiles(loops, recipe->tiles, machine);
   Mapping mapping;
   mapping.levels.push_back(level_of(*recipe, loops, tiles.outer_parallel, tiles.outer));

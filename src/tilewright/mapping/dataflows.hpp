@@ -17,9 +17,15 @@ struct Dataflow {
 };
 const std::vector<Dataflow>& dataflows();
 
+// How many outputs of a strided row or column a tile may hold. MAESTRO counts them as if the stride were 1, so that only
+// single ones are counted right in every model; the sound and exact models count several right, and several keep the array
+// busy.
+enum class StridedTiles { Single, Several };
+
 // The dataflow called `name` for `nest`: tiles never larger than their dimension, clusters never larger than the machine,
 // every MAC done exactly once, also as MAESTRO counts; buffers and bandwidths of the machine are kept wherever tiles of this
 // dataflow can keep them. An Error names the nearest dataflow when `name` is none.
-Result<Mapping> dataflow(std::string_view name, const Nest& nest, const Accelerator& accelerator);
+Result<Mapping> dataflow(std::string_view name, const Nest& nest, const Accelerator& accelerator,
+                         StridedTiles strided = StridedTiles::Single);
 
 }  // namespace tilewright
