@@ -108,6 +108,28 @@ class Explain(unittest.TestCase):
         self.assertIn("feasible", result.stdout)
 
 
+    def test_a_mapping_of_another_layer_is_infeasible_not_fatal(self):
+        with tempfile.TemporaryDirectory() as folder:
+            mapping = pathlib.Path(folder) / "m.yaml"
+            mapping.write_text("format: tilewright-mapping-1\nlevels:\n  - loops:\n      - {spatial: C, size: 1}\n")
+            job = ["--network", "zoo:bert_base", "--hardware", "zoo:eyeriss", "--mapping", str(mapping)]
+            for verb in ("evaluate", "explain"):
+                self.assertEqual(run(verb, *job).returncode, 3)
+
+    def test_raised_limits_are_enough_and_cost_what_is_said(self):
+        with tempfile.TemporaryDirectory() as folder:
+            slow = pathlib.Path(folder) / "slow.yaml"
+            text = "format: tilewright-accelerator-1\nname: slow\npes: 168\nnoc: {{bandwidth: {}}}\noffchip_bandwidth: {}\n"
+            slow.write_text(text.format(4, 2))
+            mapping = pathlib.Path(folder) / "m.m"
+            mapping.write_text("Network n { Layer conv2_1 { Type: CONV Dimensions { K: 1, C: 1, Y: 1, X: 1, R: 1, S: 1 } Dataflow { "
+                               + json.loads(run("evaluate", *JOB, "--json").stdout)["layers"][0]["mapping"].replace("\n", " ") + " } } }")
+            job = ["--network", "zoo:resnet18", "--layer", "conv2_1", "--mapping", str(mapping), "--hardware", str(slow)]
+            raised = {e["reason"]: e["need"] for e in json.loads(run("explain", *job, "--json").stdout)["layers"][0]["raised_limits"]}
+            slow.write_text(text.format(raised.get("noc-bandwidth", 4), raised.get("offchip-bandwidth", 2)))
+            self.assertEqual(run("evaluate", *job).returncode, 0)
+
+
 class WrongInput(unittest.TestCase):
     def refused(self, *arguments, saying):
         result = run(*arguments)
@@ -129,6 +151,9 @@ class WrongInput(unittest.TestCase):
         self.refused("evaluate", *JOB[:6], saying="neither --mapping nor --dataflow")
         self.refused("evaluate", "--batch", "no/such/file", saying="no such file")
         self.refused("evaluate", *JOB, "--batch", "0", saying="at least 1")
+        self.refused("evaluate", *JOB, "--batch", "8", saying=".onnx")
+        self.refused("zoo", "resnet18", "vgg16", saying="vgg16")
+        self.refused("evaluate", "--network", "zoo:resnet18", "--hardware", "zoo:eyeriss", "--mapping", "no.yaml", saying="no such file")
 
     def test_files_that_are_not_what_they_say(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -140,6 +165,24 @@ class WrongInput(unittest.TestCase):
             empty.write_bytes(b"")
             self.refused("zoo", str(empty), saying="empty.onnx")
             self.refused("zoo", str(pathlib.Path(folder) / "missing.onnx"), saying="no such file")
+
+
+class Output(unittest.TestCase):
+    def test_a_full_disk_is_reported(self):
+        if not pathlib.Path("/dev/full").exists():
+            return
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([PROGRAM, "zoo"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("could not be written", result.stderr)
+
+    def test_a_case_is_answered_before_the_next_is_sent(self):
+        with subprocess.Popen([PROGRAM, "evaluate", "--batch", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as service:
+            for number in range(3):
+                service.stdin.write('{"id": %d}\n' % number)
+                service.stdin.flush()
+                self.assertEqual(json.loads(service.stdout.readline())["id"], number)
+            service.stdin.close()
 
 
 if __name__ == "__main__":

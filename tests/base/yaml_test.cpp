@@ -1,5 +1,7 @@
 #include "tilewright/base/yaml.hpp"
 
+#include <fmt/format.h>
+
 namespace tilewright {
 namespace {
 
@@ -27,9 +29,9 @@ TEST(Yaml, HostileTextIsAnErrorNotACrash) {
   EXPECT_FALSE(parse_yaml("a: &a [1]\nb: *c\n", "f.yaml"));
   std::string bomb = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n";
   for (int i = 1; i < 12; ++i) {
-    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
-    for (int j = 0; j < 10; ++j) bomb += (j ? ",*a" : "*a") + std::to_string(i - 1);
-    bomb += "]\n";
+    const std::string alias = fmt::format("*a{}", i - 1);
+    const std::vector<std::string> ten(10, alias);
+    bomb += fmt::format("a{0}: &a{0} [{1}]\n", i, fmt::join(ten, ","));
   }
   EXPECT_FALSE(parse_yaml(bomb, "f.yaml"));
 }

@@ -37,7 +37,7 @@ int run_cases(const EvaluateArguments& arguments) {
                  static_cast<std::size_t>(arguments.threads), progress);
   if (live) std::fputs("\n", stderr);
   if (!std::cout) return report({ErrorCode::Io, "standard output: could not be written"});
-  if (file.bad()) return report({ErrorCode::Io, fmt::format("{}: could not be read", arguments.cases)});
+  if (std::cin.bad() || file.bad()) return report({ErrorCode::Io, fmt::format("{}: could not be read", arguments.cases)});
   return kExitDone;
 }
 
@@ -69,8 +69,10 @@ std::vector<LayerResult> evaluate_layers(const Job& job) {
 
 int run_evaluate(const EvaluateArguments& arguments) {
   if (!arguments.cases.empty()) {
-    if (!arguments.job.network.empty())
-      return report(invalid("--batch FILE and --network are both given, expected one of them"));
+    const bool mixed = !arguments.job.network.empty() || !arguments.job.hardware.empty() || !arguments.job.layer.empty() ||
+                       !arguments.job.mapping.empty() || !arguments.job.dataflow.empty() || arguments.csv ||
+                       arguments.json || !arguments.svg.empty();
+    if (mixed) return report(invalid("--batch FILE goes with --model, --constraints and --threads only"));
     return run_cases(arguments);
   }
   if (arguments.job.network.empty())
@@ -85,6 +87,10 @@ int run_evaluate(const EvaluateArguments& arguments) {
   const std::vector<LayerResult> results = evaluate_layers(*job);
   bool all_feasible = true;
   for (const LayerResult& result : results) all_feasible = all_feasible && result.cost.has_value();
+  if (!arguments.svg.empty()) {
+    const Result<Done> written = write_file(arguments.svg, results_as_svg(*job, results));
+    if (!written) return report(written.error());
+  }
   if (arguments.csv) {
     print(results_as_csv(*job, results));
   } else if (arguments.json) {
@@ -93,10 +99,6 @@ int run_evaluate(const EvaluateArguments& arguments) {
     print(result_as_text(*job, results.front()));
   } else {
     print(results_as_table(*job, results));
-  }
-  if (!arguments.svg.empty()) {
-    const Result<Done> written = write_file(arguments.svg, results_as_svg(*job, results));
-    if (!written) return report(written.error());
   }
   if (!all_feasible && !arguments.json) {
     for (const LayerResult& result : results) {

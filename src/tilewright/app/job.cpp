@@ -54,7 +54,7 @@ Result<LayerJob> layer_job(const JobArguments& arguments, const Source& source, 
   const Result<Nest> nest =
       source.maestro && is_maestro(job.model) ? nest_of(*source.maestro, index, names) : nest_of(entry.layer);
   if (!nest) return nest.error();
-  return LayerJob{entry.layer.name, entry.count, *nest,
+  return LayerJob{printable(entry.layer.name), entry.count, *nest,
                   mapping_for(arguments, source, index, *nest, job.accelerator, job.model, names)};
 }
 
@@ -66,7 +66,7 @@ Result<Job> read_job(const JobArguments& arguments) {
   TW_TRY(job.constraints, constraints_named(arguments.constraints));
   TW_TRY(job.accelerator, read_accelerator(arguments.hardware));
   TW_TRY(const Source source, read_source(arguments, job.model));
-  job.network = source.network.name;
+  job.network = printable(source.network.name);
   if (!arguments.mapping.empty() && !arguments.dataflow.empty()) {
     return invalid("--mapping and --dataflow are both given, expected one of them");
   }
@@ -80,6 +80,9 @@ Result<Job> read_job(const JobArguments& arguments) {
       return invalid(fmt::format("dataflow '{}' is not known{}, expected one of {}", arguments.dataflow,
                                  did_you_mean(arguments.dataflow, names), join(names, ", ")));
     }
+  }
+  if (arguments.batch != 1 && !arguments.network.ends_with(".onnx")) {
+    return invalid("--batch gives the images of an ONNX model, expected a .onnx network");
   }
   if (source.network.layers.empty()) return invalid(fmt::format("{}: has no layer to evaluate", arguments.network));
 
@@ -104,6 +107,9 @@ Result<Job> read_job(const JobArguments& arguments) {
     TW_TRY(LayerJob layer, layer_job(arguments, source, index, job));
     job.layers.push_back(std::move(layer));
   }
+  // One layer without a mapping is that layer's answer; none with one is a wrong file.
+  const auto mapped = [](const LayerJob& layer) { return static_cast<bool>(layer.mapping); };
+  if (std::ranges::none_of(job.layers, mapped)) return job.layers.front().mapping.error();
   return job;
 }
 

@@ -1,4 +1,5 @@
 // The command line. All parsing is here, all work is in the verbs.
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -55,7 +56,9 @@ Error to_error(const CLI::App& app, const CLI::ParseError& failure, int argc, ch
   std::string hint;
   for (const CLI::App* verb : app.get_subcommands()) {
     std::vector<std::string> names;
-    for (const CLI::Option* option : verb->get_options()) names.push_back("--" + option->get_lnames().front());
+    for (const CLI::Option* option : verb->get_options()) {
+      if (!option->get_lnames().empty()) names.push_back("--" + option->get_lnames().front());
+    }
     for (const std::string& extra : verb->remaining()) {
       if (extra.starts_with("-")) hint = did_you_mean(extra, names);
       sentence = fmt::format("'{}' is not an option of {}", extra, verb->get_name());
@@ -126,11 +129,11 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int report(const Error& error) {
+  const bool text = is_text(error.message);
   std::string sentence;  // names out of a hostile file must not reach the terminal as they are
   for (const char c : error.message) {
     const auto byte = static_cast<unsigned char>(c);
-    sentence += byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !is_text(error.message)) ? fmt::format("\\x{:02x}", byte)
-                                                                                         : std::string(1, c);
+    sentence += byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !text) ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
   }
   std::fprintf(stderr, "%s\n", sentence.c_str());
   return kExitWrongInput;
@@ -138,4 +141,11 @@ int report(const Error& error) {
 
 }  // namespace tilewright
 
-int main(int argc, char** argv) { return tilewright::run(argc, argv); }
+int main(int argc, char** argv) {
+  const int code = tilewright::run(argc, argv);
+  // A full disk or a closed pipe shows only when the last bytes leave.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    return tilewright::report({tilewright::ErrorCode::Io, "standard output: could not be written"});
+  }
+  return code;
+}

@@ -13,7 +13,7 @@ Roofline roofline(const Cost& cost, const Accelerator& accelerator) {
   Roofline roof;
   roof.achieved = macs / number(cost.runtime.value);
   roof.compute_roof = number(accelerator.pes * accelerator.simd_lanes);
-  roof.noc_intensity = macs / number(input.l2_read + weight.l2_read + output.l2_write);
+  roof.noc_intensity = macs / number(std::max(input.l2_read + weight.l2_read, output.l2_write));  // the two ways overlap
   roof.noc_roof = roof.noc_intensity * number(accelerator.noc.bandwidth);
   roof.offchip_intensity = macs / number(input.l2_write + weight.l2_write + output.l2_read);
   roof.offchip_roof = roof.offchip_intensity * number(accelerator.offchip_bandwidth);

@@ -11,7 +11,7 @@ namespace tilewright {
 struct Roofline {
   double achieved = 0;           // MACs per cycle
   double compute_roof = 0;       // PEs x SIMD lanes
-  double noc_intensity = 0;      // MACs per element between L2 and the array
+  double noc_intensity = 0;      // MACs per element between L2 and the array, in the busier direction
   double noc_roof = 0;           // MACs per cycle the NoC could feed at that intensity
   double offchip_intensity = 0;  // MACs per element when each tensor crosses the chip's edge once
   double offchip_roof = 0;

@@ -60,13 +60,13 @@ void show_network(const Network& network, bool as_json) {
   Json json{{"name", network.name}, {"macs", macs(network).value}, {"layers", Json::array()}, {"others", Json::array()}};
   std::size_t width = 5;
   for (const NetworkLayer& entry : network.layers) width = std::max(width, entry.layer.name.size());
-  std::string text = fmt::format("{}: {} layers of {} shapes, {} MACs\n\n", network.name, network.layers.size(),
+  std::string text = fmt::format("{}: {} layers of {} shapes, {} MACs\n\n", printable(network.name), network.layers.size(),
                                  distinct_layers(network).size(), with_prefix(total));
   text +=
       fmt::format("{:<{}} {:>5}  {:<16} {:>9} {:>6}  {}\n", "layer", width, "count", "operator", "MACs", "share", "shape");
   for (const NetworkLayer& entry : network.layers) {
     const double work = static_cast<double>(macs(entry.layer).value) * static_cast<double>(entry.count);
-    text += fmt::format("{:<{}} {:>5}  {:<16} {:>9} {:>5.1f}%  {}\n", entry.layer.name, width, entry.count,
+    text += fmt::format("{:<{}} {:>5}  {:<16} {:>9} {:>5.1f}%  {}\n", printable(entry.layer.name), width, entry.count,
                         name_of(entry.layer.op), with_prefix(static_cast<double>(macs(entry.layer).value)),
                         100 * work / total, shape_text(entry.layer));
     const TensorSizes sizes = tensor_sizes(entry.layer);
@@ -112,6 +112,19 @@ int run_zoo(const ZooArguments& arguments) {
   }
   const Result<Accelerator> machine = read_accelerator(source);
   if (!machine) return report(machine_name ? machine.error() : network.error());
+  if (arguments.json) {
+    const Json json{{"name", machine->name},
+                    {"pes", machine->pes},
+                    {"l1", machine->l1.value},
+                    {"l2", machine->l2.value},
+                    {"noc_bandwidth", machine->noc.bandwidth},
+                    {"noc_latency", machine->noc.latency()},
+                    {"offchip_bandwidth", machine->offchip_bandwidth},
+                    {"simd_lanes", machine->simd_lanes},
+                    {"clock_ghz", machine->clock_ghz}};
+    std::puts(json.dump(2).c_str());
+    return kExitDone;
+  }
   std::fputs(to_yaml(*machine).c_str(), stdout);
   return kExitDone;
 }

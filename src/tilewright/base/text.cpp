@@ -97,6 +97,16 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> cho
   return choice ? fmt::format(" (did you mean '{}'?)", *choice) : "";
 }
 
+std::string printable(std::string_view text) {
+  const bool readable = is_text(text);
+  std::string result(text);
+  for (char& c : result) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !readable)) c = '?';
+  }
+  return result;
+}
+
 std::string with_thousands(std::int64_t number) {
   std::string digits = std::to_string(number);
   const std::size_t first = number < 0 ? 1 : 0;

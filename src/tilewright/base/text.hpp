@@ -27,6 +27,9 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 // " (did you mean 'conv2_1'?)", or "" when nothing is near: ends an error sentence.
 std::string did_you_mean(std::string_view word, std::span<const std::string> choices);
 
+// `text` with control characters and bytes that are not UTF-8 shown as '?', for terminals and tables.
+std::string printable(std::string_view text);
+
 // 1234567 -> "1,234,567".
 std::string with_thousands(std::int64_t number);
 

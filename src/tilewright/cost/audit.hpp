@@ -1,6 +1,7 @@
 // The sound model's checks: counts that cannot be true, and limits of the machine.
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "tilewright/cost/cost.hpp"

@@ -1,5 +1,6 @@
 #include "tilewright/cost/batch.hpp"
 
+#include <algorithm>
 #include <istream>
 #include <limits>
 #include <ostream>
@@ -154,6 +155,25 @@ Result<BatchCase> to_case(const dom::object& object) {
   return result;
 }
 
+// One line without its end. What a line has beyond kMostLineBytes is read and dropped, so memory stays bounded.
+bool read_line(std::istream& in, std::string& line) {
+  line.clear();
+  char part[1 << 14];
+  bool any = false;
+  while (in.getline(part, sizeof part), in.gcount() > 0) {
+    any = true;
+    const bool partial = in.fail() && !in.eof();
+    const auto count = static_cast<std::size_t>(in.gcount()) - (partial || in.eof() ? 0 : 1);
+    if (line.size() <= kMostLineBytes) line.append(part, count);
+    if (!partial) return true;
+    in.clear(in.rdstate() & ~std::ios::failbit);
+  }
+  return any;
+}
+
+// True when reading on would wait for somebody who may be waiting for us.
+bool would_wait(std::istream& in) { return in.rdbuf()->in_avail() <= 0; }
+
 void append_quoted(std::string& out, std::string_view text) {
   out += '"';
   for (const char c : text) {
@@ -301,10 +321,13 @@ BatchCounts evaluate_batch(std::istream& in, std::ostream& out, const BatchOptio
   BatchCounts counts;
   while (in) {
     std::size_t used = 0;
-    for (; used < blocks.size() && in; ++used) {
+    for (; used < blocks.size() && in && (used == 0 || !would_wait(in)); ++used) {
       Block& block = blocks[used];
       block.line_count = 0;
-      while (block.line_count < kBlockLines && std::getline(in, block.lines[block.line_count])) ++block.line_count;
+      while (block.line_count < kBlockLines && read_line(in, block.lines[block.line_count])) {
+        ++block.line_count;
+        if (would_wait(in)) break;
+      }
     }
     pool.for_each(used, [&](std::size_t item, std::size_t thread) {
       Block& block = blocks[item];

@@ -18,7 +18,7 @@ constexpr std::int64_t kMostCases =
 
 constexpr std::size_t kInput = 0, kWeight = 1, kOutput = 2;
 
-// One combination of loop states of one level, and the volumes that follow from it (docs/cost_model.md, "Volumes").
+// One combination of loop states of one level, and the volumes that follow from it (docs/cost_model.md).
 struct Case {
   const Plan& plan;
   const LevelPlan& level;
@@ -257,6 +257,9 @@ class CaseWalk {
       if (cases > kMostCases)
         return fail({Reason::TooManyCases, static_cast<std::uint8_t>(number), Dim::K, cases, kMostCases});
     }
+    walked_ += cases;
+    if (walked_ > kMostCases)
+      return fail({Reason::TooManyCases, static_cast<std::uint8_t>(number), Dim::K, walked_, kMostCases});
     std::array<std::size_t, kMaxDirectives> speaker{};  // the last loop on the same dimension: its state is the dimension's
     for (std::size_t i = 0; i < loop_count; ++i) {
       for (std::size_t j = i; j < loop_count; ++j) {
@@ -413,6 +416,7 @@ class CaseWalk {
   const Plan& plan_;
   const MachineRates& rates_;
   std::optional<Infeasible> failure_;
+  std::int64_t walked_ = 0;
   std::array<std::map<DimSizes, Analysis>, kMaxLevels> known_;
 };
 

@@ -53,6 +53,8 @@ std::string_view name_of(Infeasible::Reason reason) {
       return "unknown-dimension";
     case Reason::MissingDim:
       return "missing-dimension";
+    case Reason::ImpossibleLayer:
+      return "impossible-layer";
     case Reason::OutputWithoutFilter:
       return "output-without-filter";
     case Reason::PartialFilter:
@@ -108,6 +110,9 @@ std::string to_sentence(const Infeasible& infeasible) {
                          limit > need ? "leave gaps" : "overlap", needed);
     case Reason::UnknownDim:
       return fmt::format("level {} maps {}, which is not a loop there", level, name);
+    case Reason::ImpossibleLayer:
+      return need < 1 ? "the layer has no output to compute, expected a kernel that fits its input"
+                      : "the layer has more than 2^56 multiplications, expected fewer";
     case Reason::MissingDim:
       return fmt::format("the layer has no {}, which its tensors need", name);
     case Reason::OutputWithoutFilter:

@@ -41,6 +41,7 @@ struct Infeasible {
     TilesDoNotMeet,       // exact: tiles overlap or leave gaps; need: the offset that fits, limit: the one given
     UnknownDim,           // level maps a dimension that is not there
     MissingDim,           // a tensor of the layer needs it
+    ImpossibleLayer,      // no multiplication, or more than 2^56; need: how many
     OutputWithoutFilter,  // Y' or X' is mapped in a level without R or S
     PartialFilter,        // MAESTRO: a temporal map on R or S must be the whole filter; need: tile, limit: filter
     TooManyDirectives,    // of one level, inherited ones included
@@ -121,7 +122,7 @@ struct Cost {
   PerOperand<std::int64_t> l2_need{};
   Bytes l1;  // sums of the two above
   Bytes l2;
-  std::int64_t peak_bandwidth = 0;     // elements per cycle between L2 and the array, so that nothing waits
+  std::int64_t peak_bandwidth = 0;     // elements per cycle between L2 and the array, of the busiest step
   std::int64_t offchip_bandwidth = 0;  // elements per cycle from outside, likewise
   double violation = 0;                // sum over broken limits of need/limit - 1
   bool flat = false;                   // one analysis only: a single level, or nothing to compute

@@ -1,5 +1,6 @@
 #include "tilewright/cost/evaluator.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "tilewright/cost/area.hpp"
@@ -13,6 +14,8 @@ namespace tilewright {
 namespace {
 
 using Columns = EvaluateOptions::Columns;
+
+constexpr std::int64_t kMostMacs = std::int64_t{1} << 56;  // beyond this, counts of accesses and cycles could wrap
 
 std::int64_t sum_in_32_bits(const PerOperand<std::int64_t>& parts) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(parts[0] + parts[1] + parts[2]));
@@ -80,6 +83,9 @@ Evaluation Evaluator::evaluate(const Mapping& mapping, const Cost* previous) {
 
 Evaluation Evaluator::Workspace::evaluate(const Mapping& mapping, const Cost* previous) {
   if (mapping.levels.empty()) return Infeasible{Infeasible::Reason::NoSpatialMap};
+  if (!is_maestro(options.model) && (true_macs.value < 1 || true_macs.value > kMostMacs)) {
+    return Infeasible{Infeasible::Reason::ImpossibleLayer, 0, Dim::K, true_macs.value, kMostMacs};
+  }
   if (const auto failure = make_plan(plan, nest, mapping, accelerator.pes, options.model)) return *failure;
 
   auto outcome = groups.analyse(plan, rates, options.columns == Columns::All);
@@ -96,7 +102,7 @@ Evaluation Evaluator::Workspace::evaluate(const Mapping& mapping, const Cost* pr
   for (const Limit& limit : limits(cost, accelerator)) {
     if (!limit.broken()) continue;
     if (options.constraints == Constraints::Hard) return Infeasible{limit.reason, 0, Dim::K, limit.need, limit.limit};
-    cost.violation += static_cast<double>(limit.need) / static_cast<double>(limit.limit) - 1;
+    cost.violation += static_cast<double>(limit.need) / static_cast<double>(std::max<std::int64_t>(1, limit.limit)) - 1;
   }
   return cost;
 }

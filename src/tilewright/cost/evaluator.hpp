@@ -3,8 +3,8 @@
 //   Evaluator evaluator(nest, accelerator, {.model = Model::Sound});
 //   const Evaluation evaluation = evaluator.evaluate(mapping);
 //
-// An evaluator owns its workspace: evaluate() allocates nothing, is a pure function of the mapping, and one evaluator
-// belongs to one thread.
+// An evaluator owns its workspace: evaluate() is a pure function of the mapping and allocates nothing, unless a level
+// spreads two dimensions or maps one twice (then every case is walked). One evaluator belongs to one thread.
 #pragma once
 
 #include <memory>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tilewright {
 namespace {
@@ -10,6 +11,7 @@ using Reason = Infeasible::Reason;
 
 constexpr std::int32_t kMostTried = 4096;  // sizes tried per tile, nearest first
 constexpr int kMostChanges = 32;           // steps of the search over several tiles
+constexpr double kMostEffort = 200'000;    // evaluations of ordinary mappings; many loops in a level count for more
 
 struct Knob {
   std::size_t level = 0;
@@ -82,7 +84,7 @@ Mapping divided(const Mapping& mapping, const Nest& nest, const Accelerator& acc
   for (const Knob& knob : knobs_of(mapping)) {
     if (!knob.directive) continue;
     const Dim dim = result.levels[knob.level].directives[*knob.directive].dim;
-    std::int32_t around = most_of(knob, mapping, nest, accelerator);
+    std::int32_t around = std::max(1, most_of(knob, mapping, nest, accelerator));
     for (std::size_t level = 0; level < knob.level; ++level) {
       for (const Directive& outer : result.levels[level].directives) {
         if (outer.dim == dim) around = outer.size;
@@ -109,19 +111,20 @@ class Search {
     for (const Knob& knob : knobs_of(mapping)) {
       const std::int32_t from = value_of(mapping, knob);
       const std::int32_t most = most_of(knob, mapping, nest_, accelerator_);
+      // At equal distance the larger size is the nearer one in proportion.
       for (std::int32_t distance = 1; distance <= kMostTried; ++distance) {
         const std::int32_t down = from - distance;
         const std::int64_t up = std::int64_t{from} + distance;
         if (down < 1 && up > most) break;
-        if (down >= 1 && std::log(double(from) / down) < best && fits(mapping, knob, down, relaxation)) {
-          best = std::log(double(from) / down);
-          break;
-        }
         if (up <= most && std::log(double(up) / from) < best &&
             fits(mapping, knob, static_cast<std::int32_t>(up), relaxation)) {
           best = std::log(double(up) / from);
           break;
         }
+        if (down >= 1 && std::log(double(from) / down) < best && fits(mapping, knob, down, relaxation)) {
+          best = std::log(double(from) / down);
+        }
+        if (std::log(double(up) / from) >= best) break;  // whatever follows is farther
       }
     }
     return relaxation.changed.has_value();
@@ -133,7 +136,7 @@ class Search {
     Mapping current = start;
     std::optional<double> violation = violation_of(current);
     if (!violation) return false;
-    for (int step = 0; step<kMostChanges&& * violation> 0; ++step) {
+    for (int step = 0; step < kMostChanges && violation.value() > 0; ++step) {
       std::optional<Knob> chosen;
       double least = *violation;
       for (const Knob& knob : knobs_of(current)) {
@@ -160,7 +163,16 @@ class Search {
   }
 
  private:
+  // False once the search has worked enough. Levels of many loops have up to three cases per loop to walk.
+  bool may_evaluate(const Mapping& mapping) {
+    std::size_t loops = 0;
+    for (const MappingLevel& level : mapping.levels) loops = std::max(loops, level.directives.size());
+    effort_ += std::max(1.0, std::pow(3.0, static_cast<double>(loops) - 8));
+    return effort_ <= kMostEffort;
+  }
+
   bool fits(const Mapping& mapping, const Knob& knob, std::int32_t value, Relaxation& relaxation) {
+    if (!may_evaluate(mapping)) return false;
     const Mapping changed = with(mapping, knob, value);
     const Evaluation evaluation = hard_.evaluate(changed);
     if (!std::holds_alternative<Cost>(evaluation)) return false;
@@ -171,6 +183,7 @@ class Search {
   }
 
   std::optional<double> violation_of(const Mapping& mapping) {
+    if (!may_evaluate(mapping)) return std::nullopt;
     const Evaluation evaluation = soft_.evaluate(mapping);
     if (const auto* cost = std::get_if<Cost>(&evaluation)) return cost->violation;
     return std::nullopt;
@@ -180,7 +193,48 @@ class Search {
   const Accelerator& accelerator_;
   Evaluator hard_;
   Evaluator soft_;
+  double effort_ = 0;
 };
+
+std::int64_t& limit_of(Accelerator& accelerator, Reason reason) {
+  switch (reason) {
+    case Reason::PeOverflow:
+      return accelerator.pes;
+    case Reason::L1Overflow:
+      return accelerator.l1.value;
+    case Reason::L2Overflow:
+      return accelerator.l2.value;
+    case Reason::NocBandwidth:
+      return accelerator.noc.bandwidth;
+    default:
+      return accelerator.offchip_bandwidth;
+  }
+}
+
+// Raises what is broken to what is needed, again and again: a faster network makes steps shorter, and shorter steps need
+// more.
+void raise_limits(const Mapping& mapping, const Nest& nest, const Accelerator& accelerator, Model model,
+                  Relaxation& relaxation) {
+  constexpr int kMostRounds = 64;
+  Accelerator raised = accelerator;
+  for (int round = 0; round < kMostRounds; ++round) {
+    const Evaluation evaluation = evaluate(mapping, nest, raised, model);
+    if (const auto* cost = std::get_if<Cost>(&evaluation)) {
+      relaxation.with_raised_limits = *cost;
+      for (const Reason reason :
+           {Reason::PeOverflow, Reason::L1Overflow, Reason::L2Overflow, Reason::NocBandwidth, Reason::OffchipBandwidth}) {
+        Accelerator before = accelerator;
+        const std::int64_t need = limit_of(raised, reason), limit = limit_of(before, reason);
+        if (need > limit) relaxation.raised_limits.push_back({reason, need, limit});
+      }
+      return;
+    }
+    const Infeasible& broken = std::get<Infeasible>(evaluation);
+    const bool is_limit = broken.reason == Reason::PeOverflow || broken.reason >= Reason::L1Overflow;
+    if (!is_limit) return;
+    limit_of(raised, broken.reason) = broken.need;
+  }
+}
 
 }  // namespace
 
@@ -189,20 +243,7 @@ std::optional<Relaxation> relax(const Mapping& mapping, const Nest& nest, const 
   if (std::holds_alternative<Cost>(strict)) return std::nullopt;
   Relaxation relaxation{std::get<Infeasible>(strict), {}, std::nullopt, {}, std::nullopt, std::nullopt};
 
-  Accelerator raised = accelerator;
-  if (relaxation.why.reason == Reason::PeOverflow) {
-    raised.pes = relaxation.why.need;
-    relaxation.raised_limits.push_back({Reason::PeOverflow, relaxation.why.need, relaxation.why.limit});
-  }
-  const Evaluation free = evaluate(mapping, nest, raised, model, Constraints::Report);
-  if (const auto* cost = std::get_if<Cost>(&free)) {
-    for (const Limit& limit : limits(*cost, raised)) {
-      if (limit.broken()) relaxation.raised_limits.push_back(limit);
-    }
-    relaxation.with_raised_limits = *cost;
-  } else {
-    relaxation.raised_limits.clear();
-  }
+  raise_limits(mapping, nest, accelerator, model, relaxation);
 
   Search search(nest, accelerator, model);
   if (search.one_tile(mapping, relaxation)) return relaxation;

@@ -98,15 +98,23 @@ std::int64_t outputs_along(const Nest& nest, Dim dim) {
 }
 
 Macs macs(const Nest& nest) {
-  const auto at = [&](Dim dim) { return static_cast<std::int64_t>(std::max(1, nest[dim])); };
+  std::int64_t product = 1;
+  const auto multiply = [&](std::int64_t size) {
+    if (__builtin_mul_overflow(product, size, &product)) product = std::numeric_limits<std::int64_t>::max();
+  };
+  const auto loop = [&](Dim dim) { multiply(std::max(1, nest[dim])); };
   if (nest.kind == NestKind::MatrixMultiply) {
-    return {(nest.batched ? at(Dim::G) : 1) * at(Dim::M) * at(Dim::K) * at(Dim::N)};
+    if (nest.batched) loop(Dim::G);
+    for (const Dim dim : {Dim::M, Dim::K, Dim::N}) loop(dim);
+    return {product};
   }
-  const std::int64_t outputs = outputs_along(nest, Dim::Y) * outputs_along(nest, Dim::X);
-  const std::int64_t images = nest.batched ? at(Dim::N) : 1;
-  const std::int64_t filters = nest.kind == NestKind::Depthwise ? 1 : at(Dim::K);
-  const std::int64_t groups = nest.kind == NestKind::Grouped ? at(Dim::G) : 1;
-  return {images * groups * filters * at(Dim::C) * outputs * at(Dim::R) * at(Dim::S)};
+  if (nest.batched) loop(Dim::N);
+  if (nest.kind == NestKind::Grouped) loop(Dim::G);
+  if (nest.kind != NestKind::Depthwise) loop(Dim::K);
+  for (const Dim dim : {Dim::C, Dim::R, Dim::S}) loop(dim);
+  multiply(outputs_along(nest, Dim::Y));
+  multiply(outputs_along(nest, Dim::X));
+  return {product};
 }
 
 }  // namespace tilewright

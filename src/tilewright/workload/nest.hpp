@@ -44,7 +44,7 @@ struct Nest {
 // Output rows (dim = Y) or columns (X) of a convolution, stride counted; 0 when the kernel does not fit.
 std::int64_t outputs_along(const Nest& nest, Dim dim);
 
-// Multiplications the nest really asks for, whatever a mapping does.
+// Multiplications the nest really asks for, whatever a mapping does; the largest number there is when they are more.
 Macs macs(const Nest& nest);
 
 // The loops of `layer`. Padding is part of Y and X. A dilated convolution keeps its taps and outputs and loses the gaps
