@@ -2,9 +2,7 @@
 # digits depend on two roundings where a fused multiply-add has one.
 add_library(tilewright_flags INTERFACE)
 target_compile_options(tilewright_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fno-math-errno
-                                                  -ffp-contract=off
-                                                  # GCC 12 sees overlapping copies in std::string where there are none
-                                                  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+                                                  -ffp-contract=off)
 
 # tilewright_module(NAME SOURCES a.cpp… [DEPENDS module…] [LINK library…] [PRIVATE_LINK library…])
 # One folder of src/tilewright is one library tilewright::NAME. DEPENDS is the truth about layers: script/layers checks the
