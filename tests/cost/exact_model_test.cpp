@@ -29,35 +29,6 @@ Evaluation on_free_network(const Nest& nest, const Mapping& mapping, std::int64_
   return evaluate(mapping, nest, free_network(pes), Model::Exact);
 }
 
-// Rules 1 to 3 above, applied to the walk's steps. `first_step`: what the first step alone is sent.
-std::int64_t traffic_by_the_rules(const RandomCase& drawn, const LoopWalk& walk, std::size_t operand,
-                                  std::int64_t* first_step = nullptr) {
-  const std::set<Dim> dims = dims_of(drawn.nest, operand);
-  const auto& loops = drawn.mapping.levels[0].directives;
-  const auto on_operand = [&](std::size_t loop) { return dims.count(loops[loop].dim) > 0; };
-  int spatial = 0;
-  while (loops[static_cast<std::size_t>(spatial)].kind != Kind::Spatial) ++spatial;
-  const bool spread = on_operand(static_cast<std::size_t>(spatial));
-
-  std::int64_t sum = 0;
-  for (const WalkedStep& step : walk.steps) {
-    const StepElements& elements = step.elements[operand];
-    if (step.moved < 0) {
-      sum += spread ? elements.each_whole : elements.once_whole;
-      if (first_step != nullptr) *first_step = sum;
-      continue;
-    }
-    bool began_again = false;
-    for (std::size_t i = 0; i < loops.size(); ++i) began_again |= (step.began_again >> i & 1) != 0 && on_operand(i);
-    if (!began_again && !on_operand(static_cast<std::size_t>(step.moved))) continue;
-    const bool shared = !spread || spatial > step.moved || (spatial == step.moved && !began_again);
-    const bool keeps = !began_again && spatial != step.moved;
-    sum +=
-        shared ? (keeps ? elements.once_fresh : elements.once_whole) : (keeps ? elements.each_fresh : elements.each_whole);
-  }
-  return sum;
-}
-
 // True when rule 4 has nothing to say about an operand: no loop of level 0 that it speaks of leaves a shorter tile over.
 bool last_tiles_are_whole(const RandomCase& drawn, std::size_t operand) {
   const std::set<Dim> dims = dims_of(drawn.nest, operand);
@@ -101,7 +72,7 @@ void expect_exact(const RandomCase& drawn, Rng& rng) {
   EXPECT_EQ(cost->l2_need[kOutput], 2 * walk.steps[0].elements[kOutput].once_whole);
   for (const std::size_t operand : {kInput, kWeight}) {
     std::int64_t first_step = 0;
-    const std::int64_t expected = traffic_by_the_rules(drawn, walk, operand, &first_step);
+    const std::int64_t expected = traffic_by_the_rules(drawn, walk, operand, Resend::WhenALoopBeganAgain, &first_step);
     EXPECT_GE(expected, walked_traffic(walk, operand)) << "operand " << operand;
     EXPECT_GE(cost->traffic[operand].l2_read, expected) << "operand " << operand;
     if (last_tiles_are_whole(drawn, operand)) {

@@ -31,33 +31,6 @@ Evaluation on_free_network(const Nest& nest, const Mapping& mapping, std::int64_
   return evaluate(mapping, nest, free_network(pes));
 }
 
-// Rules 1 to 4 above, applied to the walk's steps.
-std::int64_t traffic_by_the_rules(const RandomCase& drawn, const LoopWalk& walk, std::size_t operand) {
-  const std::set<Dim> dims = dims_of(drawn.nest, operand);
-  const auto& loops = drawn.mapping.levels[0].directives;
-  const auto on_operand = [&](std::size_t loop) { return dims.count(loops[loop].dim) > 0; };
-  int spatial = 0;
-  while (loops[static_cast<std::size_t>(spatial)].kind != Kind::Spatial) ++spatial;
-  const bool spread = on_operand(static_cast<std::size_t>(spatial));
-
-  std::int64_t sum = 0;
-  for (const WalkedStep& step : walk.steps) {
-    const StepElements& elements = step.elements[operand];
-    if (step.moved < 0) {
-      sum += spread ? elements.each_whole : elements.once_whole;
-      continue;
-    }
-    if (!on_operand(static_cast<std::size_t>(step.moved))) continue;
-    bool began_again = false;
-    for (std::size_t i = 0; i < loops.size(); ++i) began_again |= (step.began_again >> i & 1) != 0 && on_operand(i);
-    const bool shared = !spread || spatial > step.moved || (spatial == step.moved && !began_again);
-    const bool keeps = !began_again && spatial != step.moved;
-    sum +=
-        shared ? (keeps ? elements.once_fresh : elements.once_whole) : (keeps ? elements.each_fresh : elements.each_whole);
-  }
-  return sum;
-}
-
 // Rule 7: fewer tiles than units, and more than one.
 bool leaves_units_idle(const RandomCase& drawn) {
   std::int64_t units = drawn.pes;
@@ -101,7 +74,7 @@ TEST(SoundModel, CountsWhatIsWalkedWhenTilesDivide) {
       EXPECT_EQ(cost->traffic[kOutput].l2_write, written);
     }
     for (const std::size_t operand : {kInput, kWeight}) {
-      const std::int64_t expected = traffic_by_the_rules(drawn, walk, operand);
+      const std::int64_t expected = traffic_by_the_rules(drawn, walk, operand, Resend::WhenItsLoopMoved);
       if (leaves_units_idle(drawn)) {
         EXPECT_LE(cost->traffic[operand].l2_read, expected) << "operand " << operand;
       } else {

@@ -79,4 +79,39 @@ inline std::int64_t walked_traffic(const LoopWalk& walk, std::size_t operand) {
   return sum;
 }
 
+// When an operand that a unit once held is sent again: only in steps that move a loop on it, or also in those that take a
+// loop on it back to its first tile.
+enum class Resend { WhenItsLoopMoved, WhenALoopBeganAgain };
+
+// What the models say crosses from L2 to the array (rules 1 to 3 at the head of either test), from the walk's steps.
+// `first_step`: what the first step alone is sent.
+inline std::int64_t traffic_by_the_rules(const RandomCase& drawn, const LoopWalk& walk, std::size_t operand, Resend resend,
+                                         std::int64_t* first_step = nullptr) {
+  const std::set<Dim> dims = dims_of(drawn.nest, operand);
+  const auto& loops = drawn.mapping.levels[0].directives;
+  const auto on_operand = [&](std::size_t loop) { return dims.count(loops[loop].dim) > 0; };
+  int spatial = 0;
+  while (loops[static_cast<std::size_t>(spatial)].kind != Kind::Spatial) ++spatial;
+  const bool spread = on_operand(static_cast<std::size_t>(spatial));
+
+  std::int64_t sum = 0;
+  for (const WalkedStep& step : walk.steps) {
+    const StepElements& elements = step.elements[operand];
+    if (step.moved < 0) {
+      sum += spread ? elements.each_whole : elements.once_whole;
+      if (first_step != nullptr) *first_step = sum;
+      continue;
+    }
+    bool began_again = false;
+    for (std::size_t i = 0; i < loops.size(); ++i) began_again |= (step.began_again >> i & 1) != 0 && on_operand(i);
+    const bool sent_again = began_again && resend == Resend::WhenALoopBeganAgain;
+    if (!sent_again && !on_operand(static_cast<std::size_t>(step.moved))) continue;
+    const bool shared = !spread || spatial > step.moved || (spatial == step.moved && !began_again);
+    const bool keeps = !began_again && spatial != step.moved;
+    sum +=
+        shared ? (keeps ? elements.once_fresh : elements.once_whole) : (keeps ? elements.each_fresh : elements.each_whole);
+  }
+  return sum;
+}
+
 }  // namespace tilewright
