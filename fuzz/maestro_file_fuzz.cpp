@@ -29,7 +29,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     DimNames names;
     const Result<Nest> nest = nest_of(*file, index, names);
     if (!is_value_or_sentence(nest)) std::abort();
-    if (nest && outputs_along(*nest, Dim::Y) > nest->size[static_cast<std::size_t>(Dim::Y)]) std::abort();
+    if (!nest || nest->kind == NestKind::MatrixMultiply) continue;
+    if (outputs_along(*nest, Dim::Y) > nest->size[static_cast<std::size_t>(Dim::Y)]) std::abort();
   }
   return 0;
 }
