@@ -28,6 +28,9 @@ class Rng {
   std::int64_t below(std::int64_t bound);                       // 0 … bound-1, without bias; bound >= 1
   std::int64_t between(std::int64_t least, std::int64_t most);  // both included
 
+  // What the stream's numbers are a function of, with their index: for code that draws many at once.
+  std::uint64_t key() const { return key_; }
+
   // How many 64-bit numbers were drawn, and going to any such place: what a checkpoint keeps.
   std::uint64_t position() const { return position_; }
   void seek(std::uint64_t position) { position_ = position; }
