@@ -1,0 +1,72 @@
+// The particle worlds as an Environment: nine standard scenarios in two dialects.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tilewright/base/result.hpp"
+#include "tilewright/marl/environment.hpp"
+
+namespace tilewright {
+
+enum class Dialect {
+  OpenAi,      // openai/multiagent-particle-envs
+  PettingZoo,  // PettingZoo >= 1.23, Farama's MPE2
+};
+Result<Dialect> parse_dialect(std::string_view text);  // "openai", "pettingzoo"
+
+enum class Contacts {
+  Exact,  // every pair of colliding bodies, to the last bit as the original packages
+  Fast,   // leaves out pairs whose force is below 5e-19
+};
+
+// Who moves the prey of simple_tag.
+enum class PreyController {
+  Learning,   // they are agents like the others
+  Random,     // uniform thrust along both axes
+  Frozen,     // no thrust
+  Heuristic,  // the best of 100 random displacements, away from the predators (as in FACMAC's predator-prey)
+  Network,    // a policy saved in a safetensors file
+};
+Result<PreyController> parse_prey(std::string_view text);  // "learning", "random", "frozen", "heuristic", or a file's path
+
+struct ParticleOptions {
+  std::string scenario = "simple_spread";
+  Dialect dialect = Dialect::OpenAi;
+  Contacts contacts = Contacts::Fast;
+  // Predators in simple_tag, good agents in simple_adversary; 0 = as published.
+  std::size_t agents = 0;
+  std::size_t prey = 0;       // simple_tag; 0 = by the number of predators
+  std::size_t obstacles = 0;  // simple_tag; 0 = by the number of predators
+  PreyController prey_controller = PreyController::Random;
+  std::string prey_network = {};  // a file, with PreyController::Network
+  std::size_t episode_length = 25;
+  std::size_t worlds = 1;
+  std::uint64_t seed = 1;
+};
+
+struct ScenarioSummary {
+  std::string_view name;
+  std::string_view summary;
+};
+const std::vector<ScenarioSummary>& particle_scenarios();
+
+// Agents and bodies of one moment, for drawing.
+struct Body {
+  double x = 0, y = 0, radius = 0;
+  enum class Kind { Agent, Adversary, Prey, Landmark, Obstacle } kind = Kind::Agent;
+};
+
+class ParticleEnvironment : public Environment {
+ public:
+  virtual std::vector<Body> bodies(std::size_t world) const = 0;
+};
+
+// Unknown names and impossible numbers are Errors.
+Result<std::unique_ptr<ParticleEnvironment>> make_particle_environment(const ParticleOptions& options);
+
+}  // namespace tilewright
