@@ -1,16 +1,23 @@
 // The verbs of the program: each takes its parsed arguments, prints, and returns the exit code.
-// 0 done; 2 wrong input, one sentence on stderr; 3 done, but something asked for is infeasible.
+// 0 done; 2 wrong input, one sentence on stderr; 3 done, but something asked for is infeasible, or a replay differs; 130
+// stopped by Ctrl-C or a request to end, with everything saved.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "tilewright/app/job.hpp"
+#include "tilewright/app/train_settings.hpp"
 
 namespace tilewright {
 
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitWrongInput = 2;
 inline constexpr int kExitInfeasible = 3;
+inline constexpr int kExitDiffers = 3;
+inline constexpr int kExitInterrupted = 130;
 
 struct EvaluateArguments {
   JobArguments job;
@@ -34,6 +41,23 @@ struct ZooArguments {
   bool json = false;
 };
 int run_zoo(const ZooArguments& arguments);
+
+struct TrainArguments {
+  TrainSettings settings;
+  std::optional<std::int64_t> episodes;
+  std::string output;  // a directory; empty = nothing is written
+  bool resume = false;
+  int threads = 0;  // 0 = all processors
+  std::int64_t checkpoint_every = 5'000;
+  std::int64_t eval = 0;  // greedy episodes at the end
+  std::string render;     // a file for an episode as SVG
+  std::string replay;     // a recorded trajectory to step again instead of training
+  bool counters = false;
+  bool list = false;
+  bool json = false;
+  std::vector<std::string> command;  // the command line
+};
+int run_train(const TrainArguments& arguments);
 
 // Prints the sentence to stderr; the value is kExitWrongInput.
 int report(const Error& error);

@@ -1,0 +1,187 @@
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tilewright/app/commands.hpp"
+#include "tilewright/app/train_outputs.hpp"
+#include "tilewright/app/train_progress.hpp"
+#include "tilewright/app/train_report.hpp"
+#include "tilewright/app/train_session.hpp"
+#include "tilewright/base/file.hpp"
+#include "tilewright/base/text.hpp"
+#include "tilewright/particle/trajectory.hpp"
+
+namespace tilewright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+volatile std::sig_atomic_t stop_asked = 0;
+
+// The first Ctrl-C (or request to end) lets the round end; a second one ends the program at once.
+void listen_for_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { stop_asked = 1; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+int run_replay(const TrainArguments& arguments) {
+  const Result<ReplayVerdict> verdict = replay_trajectory(arguments.replay);
+  if (!verdict) return report(verdict.error());
+  const bool equal = verdict->first_difference.empty();
+  if (arguments.json) {
+    const Json json{{"scenario", verdict->scenario},
+                    {"dialect", verdict->dialect},
+                    {"steps", verdict->steps},
+                    {"numbers", verdict->numbers},
+                    {"equal", equal},
+                    {"first_difference", verdict->first_difference}};
+    fmt::print("{}\n", json.dump(2));
+  } else {
+    fmt::print("{} ({}): {} steps, {} numbers, {}\n", verdict->scenario, verdict->dialect, verdict->steps,
+               with_thousands(static_cast<std::int64_t>(verdict->numbers)),
+               equal ? "all equal to the last bit" : "the first that differs: " + verdict->first_difference);
+  }
+  return equal ? kExitDone : kExitDiffers;
+}
+
+// Splits what the profile measures into the intervals of the curve.
+class IntervalRecorder {
+ public:
+  IntervalRecorder(const Profile& profile, std::int64_t episodes, std::vector<ProfileInterval>& intervals)
+      : profile_(profile), intervals_(intervals), episodes_(episodes), time_(Clock::now()) {}
+
+  void close(std::int64_t episodes) {
+    if (episodes == episodes_) return;
+    const Clock::time_point now = Clock::now();
+    ProfileTotals totals = profile_.totals();
+    intervals_.push_back(
+        {episodes_, episodes, std::chrono::duration<double>(now - time_).count(), difference(totals, before_)});
+    before_ = std::move(totals);
+    episodes_ = episodes;
+    time_ = now;
+  }
+
+ private:
+  const Profile& profile_;
+  std::vector<ProfileInterval>& intervals_;
+  std::int64_t episodes_;
+  Clock::time_point time_;
+  ProfileTotals before_;
+};
+
+Result<Done> write_curves(const TrainSummary& summary, const std::vector<CurvePoint>& curve) {
+  const std::filesystem::path directory = summary.directory;
+  TW_TRY(const Done written, write_file(directory / "curve.csv", curve_csv(summary.spec, curve)));
+  return write_file(directory / "profile.csv", profile_csv(summary.intervals));
+}
+
+Result<Done> train(TrainSession& session) {
+  TrainSummary& summary = session.summary;
+  TrainProgress progress(session.profile, summary.first_episode, summary.episodes, *summary.settings.curve_every);
+  IntervalRecorder recorder(session.profile, summary.first_episode, summary.intervals);
+  std::size_t points = session.trainer->state().curve.size();
+  const auto pause = std::chrono::seconds(2);
+  Clock::time_point next_write = Clock::now() + pause;
+  std::optional<Error> failure;
+  const Result<Done> ran = session.trainer->run([&](const TrainState& state) {
+    progress.show(state);
+    if (state.curve.size() != points) {
+      points = state.curve.size();
+      recorder.close(state.episodes);
+      if (!summary.directory.empty() && Clock::now() >= next_write) {  // for those who watch; the end writes everything
+        const Result<Done> written = write_curves(summary, state.curve);
+        if (!written) failure = written.error();
+        next_write = Clock::now() + pause;
+      }
+    }
+    return stop_asked == 0 && !failure;
+  });
+  progress.end();
+  if (failure) return *failure;
+  recorder.close(session.trainer->state().episodes);
+  return ran;
+}
+
+// What a trained run is asked for besides: greedy episodes and a picture.
+void conclude(TrainSession& session, const TrainArguments& arguments) {
+  TrainSummary& summary = session.summary;
+  summary.state = session.trainer->state();
+  summary.updates = session.learner->update_count();
+  summary.losses = session.learner->losses();
+  summary.interrupted = summary.state.episodes < summary.episodes;
+  summary.totals = sum_of(summary.intervals);
+  const ProfileTotals totals = session.profile.totals();
+  summary.totals.has_counters = totals.has_counters;
+  if (arguments.counters) summary.totals.why_no_counters = totals.why_no_counters;
+  if (arguments.eval > 0 && !summary.interrupted) {
+    constexpr std::uint64_t kFirstEvaluation = std::uint64_t{1} << 40;  // far from the episodes of training
+    summary.eval_episodes = arguments.eval;
+    summary.eval_returns = evaluate_greedily(*session.world.environment, *session.learner, arguments.eval, kFirstEvaluation);
+  }
+  if (session.world.particle != nullptr && (!arguments.render.empty() || !summary.directory.empty())) {
+    const std::string title =
+        fmt::format("{} after {} episodes", *summary.settings.world, with_thousands(summary.state.episodes));
+    summary.animation = render_episode(*session.world.particle, *session.learner, title);
+  }
+}
+
+Result<Done> write_outputs(TrainSession& session, const TrainArguments& arguments) {
+  TrainSummary& summary = session.summary;
+  if (!arguments.render.empty()) {
+    TW_TRY(const Done drawn, write_file(arguments.render, summary.animation));
+  }
+  if (summary.directory.empty()) return Done{};
+  const std::filesystem::path directory = summary.directory;
+  summary.files = {"run.json", "curve.csv", "profile.csv", "policy.safetensors", "summary.json", "report.html"};
+  TW_TRY(const Done curves, write_curves(summary, curve_so_far(summary.state, summary.updates)));
+  TW_TRY(const Done policy,
+         write_safetensors(directory / "policy.safetensors", policy_of(*session.learner, summary.settings)));
+  TW_TRY(const Done json, write_file(directory / "summary.json", summary_as_json(summary)));
+  return write_file(directory / "report.html", report_as_html(summary));
+}
+
+Result<int> train_and_tell(const TrainArguments& arguments) {
+  TW_TRY(const std::unique_ptr<TrainSession> session, open_session(arguments));
+  const TrainSummary& summary = session->summary;
+  if (summary.first_episode > 0) {
+    fmt::print(stderr, "{}: goes on after {} episodes\n", summary.directory, with_thousands(summary.first_episode));
+  }
+  listen_for_signals();
+  TW_TRY(const Done trained, train(*session));
+  conclude(*session, arguments);
+  TW_TRY(const Done written, write_outputs(*session, arguments));
+
+  fmt::print("{}", arguments.json ? summary_as_json(summary) : summary_as_text(summary));
+  if (!arguments.json && !summary.directory.empty()) fmt::print("\n{}/report.html\n", summary.directory);
+  if (!summary.interrupted) return kExitDone;
+  fmt::print(stderr, "stopped after {} of {} episodes; {}\n", with_thousands(summary.state.episodes),
+             with_thousands(summary.episodes),
+             summary.directory.empty() ? "nothing was saved: with -o DIR a run can be continued"
+                                       : "continue with: tilewright train --resume -o " + summary.directory);
+  return kExitInterrupted;
+}
+
+}  // namespace
+
+int run_train(const TrainArguments& arguments) {
+  if (arguments.list) {
+    fmt::print("{}", arguments.json ? list_as_json().dump(2) + "\n" : list_as_text());
+    return kExitDone;
+  }
+  if (!arguments.replay.empty()) return run_replay(arguments);
+  if (arguments.checkpoint_every < 0) {
+    return report(invalid(fmt::format("--checkpoint-every is {}, expected at least 0", arguments.checkpoint_every)));
+  }
+  if (arguments.eval < 0) return report(invalid(fmt::format("--eval is {}, expected at least 0", arguments.eval)));
+  const Result<int> code = train_and_tell(arguments);
+  return code ? *code : report(code.error());
+}
+
+}  // namespace tilewright

@@ -1,0 +1,143 @@
+#include "tilewright/app/train_session.hpp"
+
+#include <algorithm>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "tilewright/base/file.hpp"
+#include "tilewright/base/text.hpp"
+#include "tilewright/marl/replay.hpp"
+
+namespace tilewright {
+namespace {
+
+struct Plan {
+  TrainSettings settings;
+  std::int64_t episodes = 0;
+  std::optional<RunRecord> recorded;  // what the run directory holds
+};
+
+Result<Plan> make_plan(const TrainArguments& arguments) {
+  Plan plan;
+  if (arguments.resume && arguments.output.empty()) {
+    return invalid("--resume needs the directory of a run, expected -o DIR");
+  }
+  if (!arguments.output.empty()) {
+    TW_TRY(plan.recorded, read_run_json(arguments.output));
+  }
+  if (arguments.resume && !plan.recorded) {
+    return Error{ErrorCode::NotFound, fmt::format("{}: holds no run to resume, expected run.json in it", arguments.output)};
+  }
+  if (!arguments.settings.world && !arguments.resume) {
+    return invalid("the world is missing, expected its name (tilewright train --list), or --resume -o DIR");
+  }
+  plan.episodes = arguments.episodes.value_or(arguments.resume ? plan.recorded->episodes : kDefaultEpisodes);
+  if (plan.episodes < 1) return invalid(fmt::format("--episodes is {}, expected at least 1", plan.episodes));
+
+  plan.settings = arguments.settings;
+  if (plan.recorded) {
+    // With --resume only what is given has to agree; otherwise defaults are part of the command too, but for the curve's
+    // interval, which follows the number of episodes.
+    TrainSettings given = arguments.settings;
+    if (!given.curve_every) given.curve_every = plan.recorded->settings.curve_every;
+    if (!arguments.resume) given = resolve(given, plan.episodes);
+    const std::string where = (std::filesystem::path(arguments.output) / "run.json").string();
+    if (const auto difference = first_difference(given, plan.recorded->settings, where)) return *difference;
+    plan.settings = plan.recorded->settings;
+  }
+  plan.settings = resolve(plan.settings, plan.episodes);
+  TW_TRY(const Done checked, check(plan.settings));
+  return plan;
+}
+
+Result<Done> check_render(const std::string& file, const World& world) {
+  if (file.empty()) return Done{};
+  if (world.particle == nullptr) return invalid("--render draws particle worlds, expected one instead of a toy game");
+  std::error_code status;
+  if (std::filesystem::is_directory(std::filesystem::absolute(file).parent_path(), status)) return Done{};
+  return Error{ErrorCode::NotFound, fmt::format("--render {}: no such folder", file)};
+}
+
+// A replay memory larger than the machine's would end the run hours later, without a word.
+Result<Done> check_memory(Learner& learner, const Plan& plan, const EnvironmentSpec& spec) {
+  if (learner.replay() == nullptr) return Done{};
+  const double steps = static_cast<double>(plan.episodes) * static_cast<double>(spec.episode_length);
+  const double held = std::min(static_cast<double>(learner.replay()->capacity()), steps);
+  const double needed = held * static_cast<double>(learner.replay()->bytes_per_transition());
+  const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (needed <= there) return Done{};
+  const bool smaller_rows = spec.table && learner.replay()->layout() != ReplayLayout::State;
+  return invalid(fmt::format("the replay memory would take {}B, but the machine has {}B: expected a smaller --capacity{}",
+                             with_prefix(needed), with_prefix(there), smaller_rows ? ", or --layout state" : ""));
+}
+
+Result<Done> open_directory(TrainSession& session, const std::filesystem::path& directory) {
+  TW_TRY(RunLock lock, RunLock::take(directory));
+  session.lock.emplace(std::move(lock));
+  return Done{};
+}
+
+Result<Done> continue_run(TrainSession& session, const Plan& plan, const std::string& inputs) {
+  TrainSummary& summary = session.summary;
+  const std::filesystem::path directory = summary.directory;
+  TW_TRY(const bool resumed, session.trainer->resume());
+  summary.first_episode = session.trainer->state().episodes;
+  if (plan.episodes <= summary.first_episode - *summary.settings.worlds) {
+    return invalid(fmt::format("{}: has {} episodes already, expected --episodes of at least that", summary.directory,
+                               summary.first_episode));
+  }
+  if (resumed) {
+    const Result<std::string> text = read_file(directory / "profile.csv");
+    if (text) summary.intervals = read_profile_csv(*text, summary.first_episode);
+  }
+  if (!directory.empty() && (!plan.recorded || plan.recorded->episodes != plan.episodes)) {
+    return write_file(directory / "run.json", run_json(summary, inputs));
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TrainSession>> open_session(const TrainArguments& arguments) {
+  TW_TRY(const Plan plan, make_plan(arguments));
+  auto session = std::make_unique<TrainSession>(static_cast<std::size_t>(arguments.threads), arguments.counters);
+  TrainSummary& summary = session->summary;
+  summary.settings = plan.settings;
+  summary.episodes = plan.episodes;
+  summary.command = arguments.command;
+  summary.threads = session->threads.thread_count();
+  summary.processor = processor_name();
+  summary.directory = arguments.output;
+
+  TW_TRY(session->world, make_world(summary.settings));
+  Environment& environment = *session->world.environment;
+  summary.spec = environment.spec();
+  TW_TRY(const Done drawable, check_render(arguments.render, session->world));
+  resolve_layout(summary.settings, summary.spec);
+  TW_TRY(const AlgorithmOptions algorithm, algorithm_options(summary.settings));
+  TW_TRY(const std::string inputs, read_inputs(summary.settings));
+  if (plan.recorded && plan.recorded->inputs != inputs) {
+    return invalid(
+        fmt::format("{}: is not the file that the run in {} began with", *summary.settings.prey, arguments.output));
+  }
+  TW_TRY(session->learner,
+         make_learner(*summary.settings.algorithm, summary.spec, algorithm,
+                      static_cast<std::uint64_t>(*summary.settings.seed), session->threads, session->profile));
+  TW_TRY(const Done fits, check_memory(*session->learner, plan, summary.spec));
+
+  TrainOptions options{.episodes = plan.episodes,
+                       .curve_every = *summary.settings.curve_every,
+                       .checkpoint_every = arguments.checkpoint_every,
+                       .checkpoint_dir = {}};
+  if (!summary.directory.empty()) {
+    TW_TRY(const Done opened, open_directory(*session, summary.directory));
+    options.checkpoint_dir = std::filesystem::path(summary.directory) / "checkpoint";
+  }
+  session->trainer.emplace(environment, *session->learner, session->profile, options);
+  TW_TRY(const Done continued, continue_run(*session, plan, inputs));
+  return session;
+}
+
+}  // namespace tilewright

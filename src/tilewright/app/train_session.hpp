@@ -1,0 +1,34 @@
+// A training run on its way: what the command line and the run directory make of it, and everything it works with.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "tilewright/app/commands.hpp"
+#include "tilewright/app/train_outputs.hpp"
+#include "tilewright/app/train_summary.hpp"
+#include "tilewright/app/train_world.hpp"
+#include "tilewright/base/parallel.hpp"
+#include "tilewright/marl/learner.hpp"
+#include "tilewright/marl/trainer.hpp"
+
+namespace tilewright {
+
+struct TrainSession {
+  TrainSession(std::size_t thread_count, bool counters) : threads(thread_count), profile(threads.thread_count(), counters) {}
+
+  ThreadPool threads;
+  Profile profile;
+  World world;
+  std::unique_ptr<Learner> learner;
+  std::optional<RunLock> lock;  // of the run directory, when there is one
+  std::optional<Trainer> trainer;
+  TrainSummary summary;  // with the intervals that earlier processes measured
+};
+
+// Ready to train: the settings are those of the run directory if it holds a run, and its checkpoint is loaded. Settings that
+// are wrong or differ from the run's are Errors.
+Result<std::unique_ptr<TrainSession>> open_session(const TrainArguments& arguments);
+
+}  // namespace tilewright
