@@ -143,7 +143,9 @@ class Replayer {
 
 Result<ReplayVerdict> replay_trajectory(const std::filesystem::path& path) {
   TW_TRY(const Trajectory trajectory, read_trajectory(path));
-  return Replayer(trajectory).run();
+  return replay(trajectory);
 }
+
+ReplayVerdict replay(const Trajectory& trajectory) { return Replayer(trajectory).run(); }
 
 }  // namespace tilewright

@@ -14,6 +14,8 @@
 
 namespace tilewright {
 
+struct Trajectory;
+
 struct ReplayVerdict {
   std::string scenario;
   std::string dialect;
@@ -25,5 +27,6 @@ struct ReplayVerdict {
 
 // A file that is not a trajectory is an Error; a difference is not.
 Result<ReplayVerdict> replay_trajectory(const std::filesystem::path& path);
+ReplayVerdict replay(const Trajectory& trajectory);
 
 }  // namespace tilewright

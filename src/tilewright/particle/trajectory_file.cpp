@@ -246,6 +246,10 @@ Result<Trajectory> read_trajectory(const std::filesystem::path& path) {
   if (path.extension() == ".gz") {
     TW_TRY(content, gunzip(content, where, kMostBytes));
   }
+  return trajectory_from_json(content, where);
+}
+
+Result<Trajectory> trajectory_from_json(const std::string& content, const std::string& where) {
   TW_TRY(const Json json, parse(content, where));
   const Place root{&json, where + ": "};
   const auto in_file = [&](const Error& error) { return invalid(root.path + error.message); };

@@ -40,6 +40,7 @@ struct Trajectory {
   std::vector<RecordedStep> steps;
 };
 
-Result<Trajectory> read_trajectory(const std::filesystem::path& path);
+Result<Trajectory> read_trajectory(const std::filesystem::path& path);  // .json or .json.gz
+Result<Trajectory> trajectory_from_json(const std::string& content, const std::string& where);
 
 }  // namespace tilewright
