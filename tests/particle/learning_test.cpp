@@ -1,4 +1,5 @@
 // Learning in the particle worlds, as far as a few seconds go. script/bench learning has the long runs.
+#include <cmath>
 #include <memory>
 #include <string>
 
@@ -35,6 +36,31 @@ TEST(ParticleLearning, SpreadImprovesOnRandomPlay) {
 TEST(ParticleLearning, PredatorsLearnToHunt) {
   const ParticleOptions world{.scenario = "simple_tag", .agents = 3, .prey_controller = PreyController::Random};
   EXPECT_GT(return_after(6'000, world, {.layout = ReplayLayout::State, .sampler = {}}), 3 * 8);
+}
+
+// Ten episodes with updates in each: different observations, actions, teams and words, in both dialects.
+TEST(ParticleLearning, EveryLearnerRunsInEveryWorld) {
+  AlgorithmOptions options;
+  options.off_policy.warm_up = options.off_policy.batch = 64;
+  options.off_policy.capacity = 200;
+  options.ppo.rollout = 100;
+  ThreadPool threads(1);
+  for (const ScenarioSummary& scenario : particle_scenarios()) {
+    for (const Dialect dialect : {Dialect::OpenAi, Dialect::PettingZoo}) {
+      for (const std::string& algorithm : algorithm_names()) {
+        const auto environment = make_particle_environment({.scenario = std::string(scenario.name), .dialect = dialect});
+        Profile profile;
+        options.off_policy.layout = environment.value()->spec().table ? ReplayLayout::State : ReplayLayout::Joint;
+        const auto learner = make_learner(algorithm, environment.value()->spec(), options, 1, threads, profile);
+        ASSERT_TRUE(learner) << learner.error().message;
+        Trainer trainer(*environment.value(), *learner.value(), profile,
+                        {.episodes = 10, .curve_every = 10, .checkpoint_every = 0, .checkpoint_dir = {}});
+        ASSERT_TRUE(trainer.run([](const TrainState&) { return true; }));
+        EXPECT_GE(learner.value()->update_count(), 2) << scenario.name << ' ' << algorithm;
+        EXPECT_TRUE(std::isfinite(trainer.state().curve.back().mean_return)) << scenario.name << ' ' << algorithm;
+      }
+    }
+  }
 }
 
 }  // namespace
