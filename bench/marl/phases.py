@@ -19,8 +19,8 @@ STEPS_PER_UPDATE = 100
 STEP_PHASES = {"environment": "environment", "action selection": "acting", "other": "other"}
 UPDATE_PHASES = {"mini-batch sampling": "sampling", "target Q": "target_q", "Q loss": "q_loss", "P loss": "p_loss",
                  "target update": "target_update"}
-LAYOUTS = ("per-agent", "joint", "state")
-SEMANTICS = ("openai", "shared")
+# The published algorithm in all layouts, and our default.
+CASES = [("openai", "per-agent"), ("openai", "joint"), ("openai", "state"), ("shared", "state")]
 SAMPLERS = ("uniform", "neighbor:3")
 WARM_UP = {3: 500_000, 6: 250_000, 12: 100_000, 24: 50_000, 48: 25_600}
 UPDATES = {3: 300, 6: 150, 12: 60, 24: 25, 48: 8}
@@ -105,7 +105,7 @@ def show_savings(everything):
     drivers.table(["", "N", "uniform ms", "neighbor ms", "of sampling", "end to end", "end to end, measured"], rows)
 
 
-def measure_python(sizes, quick):
+def measure_python(sizes, rounds, quick):
     """Savings of the Python contenders, updates only."""
     complaint = peers.complaint()
     if complaint:
@@ -118,7 +118,7 @@ def measure_python(sizes, quick):
             transitions = min(100_000, WARM_UP.get(agents, 25_600)) // (10 if quick else 1)
             repetitions = max(2, 60 // agents) // (2 if quick else 1)
             turns = {sampler: [] for sampler in SAMPLERS}
-            for _ in range(1 if quick else 3):
+            for _ in range(1 if quick else rounds):
                 for sampler in SAMPLERS:
                     progress(f"{contender}, {agents} agents, {sampler}")
                     turns[sampler].append(peers.measure(contender, agents, transitions, repetitions, sampler)["phases_ms"])
@@ -132,19 +132,18 @@ def measure_python(sizes, quick):
     return results
 
 
-def measure(sizes, quick):
+def measure(sizes, rounds, quick):
     everything = {}
-    for semantics in SEMANTICS:
-        for layout in LAYOUTS:
-            results = everything.setdefault(semantics, {}).setdefault(layout, {})
-            for agents in sizes:
-                progress(f"{semantics}, {layout}, {agents} agents")
-                turns = {sampler: [] for sampler in SAMPLERS}
-                for _ in range(1 if quick else 3):
-                    for sampler in SAMPLERS:
-                        turns[sampler].append(cycle(agents, layout, semantics, sampler, quick))
-                results[agents] = {sampler: medians(measured) for sampler, measured in turns.items()}
-            show_shares(semantics, layout, results)
-            show_growth(semantics, layout, results)
+    for semantics, layout in CASES:
+        results = everything.setdefault(semantics, {}).setdefault(layout, {})
+        for agents in sizes:
+            progress(f"{semantics}, {layout}, {agents} agents")
+            turns = {sampler: [] for sampler in SAMPLERS}
+            for _ in range(1 if quick else rounds):
+                for sampler in SAMPLERS:
+                    turns[sampler].append(cycle(agents, layout, semantics, sampler, quick))
+            results[agents] = {sampler: medians(measured) for sampler, measured in turns.items()}
+        show_shares(semantics, layout, results)
+        show_growth(semantics, layout, results)
     show_savings(everything)
-    return {"processor": drivers.processor(), "cycles_ms": everything, "python_ms": measure_python(sizes, quick)}
+    return {"processor": drivers.processor(), "cycles_ms": everything, "python_ms": measure_python(sizes, rounds, quick)}

@@ -205,7 +205,7 @@ def main():
     choice = options()
     folder = pathlib.Path(choice.output)
     if choice.phases:
-        drivers.write_results(folder / "marl_phases.json", phases.measure(choice.agents, choice.quick))
+        drivers.write_results(folder / "marl_phases.json", phases.measure(choice.agents, choice.rounds, choice.quick))
     elif choice.full_run:
         drivers.write_results(folder / "marl_full_run.json", full_run(choice.quick))
     else:

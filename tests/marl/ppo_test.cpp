@@ -149,7 +149,7 @@ TEST(Ppo, ForbiddenChoicesAreNeverTaken) {
 
 TEST(Ppo, FirstPassKnowsNoClipping) {
   // On the first mini-batch all ratios are exactly 1, so that even the narrowest bounds change nothing.
-  for (const std::size_t epochs : {1, 2}) {
+  for (const std::size_t epochs : {1u, 2u}) {
     std::vector<std::string> results;
     for (const double clip : {1e-6, 0.2}) {
       Training run(game("toy:line", 16), {.rollout = 100, .epochs = epochs, .minibatches = 1, .clip = clip}, 16);
@@ -166,7 +166,7 @@ TEST(Ppo, FirstPassKnowsNoClipping) {
 
 TEST(Ppo, AnyNumberOfThreadsGivesTheSameBits) {
   std::vector<std::string> results;
-  for (const std::size_t threads : {1, 2, 4}) {
+  for (const std::size_t threads : {1u, 2u, 4u}) {
     Training run(game("toy:line", 256, 3), {.critic = Critic::Central, .rollout = 1500}, 512, 3, threads);
     run.train();
     EXPECT_GE(run.learner->update_count(), 2);

@@ -84,7 +84,7 @@ TEST(FoldedLayer, ForgetsWhatWasFoldedBefore) {
 }
 
 TEST(FoldedLayer, NormIsThatOfTheUnfoldedGradient) {
-  for (const std::size_t columns : {1, 8, 21, 64}) {
+  for (const std::size_t columns : {1u, 8u, 21u, 64u}) {
     const Layer layer(203, 11, columns);
     Matrix gradient(11, columns);
     fill(gradient.view(), Rng(3, "gradient"));
