@@ -67,9 +67,8 @@ def shares_chart(results, semantics, layout):
 def sampling_chart(results, agents):
     """The sampling phase in every layout, uniform beside neighbor sampling, on a logarithmic axis."""
     groups = {f"PyTorch {name}": sizes[agents] for name, sizes in results["python_ms"].items() if agents in sizes}
-    for semantics, layout in (("openai", "per-agent"), ("openai", "joint"), ("openai", "state"), ("shared", "joint"),
-                              ("shared", "state")):
-        groups[f"{layout}, {semantics}"] = results["cycles_ms"][semantics][layout][agents]
+    for semantics, layouts in results["cycles_ms"].items():
+        groups.update({f"{layout}, {semantics}": sizes[agents] for layout, sizes in layouts.items()})
     values = [group[sampler]["sampling"] for group in groups.values() for sampler in ("uniform", "neighbor:3")]
     chart = Chart(f"The sampling phase of one update, {agents} agents", "", "milliseconds of processor time", width=900)
     y = chart.y_axis(min(values) / 2, max(values) * 2, log=True)

@@ -126,9 +126,9 @@ Result<Done> PrioritizedSampler::load(const std::string& name, const TensorFile&
     return invalid(fmt::format("{}: {} draws are left of the window, expected 0 to {}", name, draws_left, window_ - 1));
   }
   std::vector<float> priorities(static_cast<std::size_t>(end - first));
-  TW_TRY([[maybe_unused]] const Done have_priorities, file.get(name + ".priorities", std::span<float>(priorities)));
+  TW_TRY(const Done have_priorities, file.get(name + ".priorities", std::span<float>(priorities)));
   double max_priority = 0;
-  TW_TRY([[maybe_unused]] const Done have_maximum, file.get(name + ".max_priority", std::span<double>(&max_priority, 1)));
+  TW_TRY(const Done have_maximum, file.get(name + ".max_priority", std::span<double>(&max_priority, 1)));
   const auto usable = [](double priority) { return priority > 0 && std::isfinite(priority); };
   if (!usable(max_priority) || !std::ranges::all_of(priorities, [&](float p) { return usable(static_cast<double>(p)); })) {
     return invalid(fmt::format("{}: a priority is not a number above zero, expected all to be", name));
@@ -136,8 +136,8 @@ Result<Done> PrioritizedSampler::load(const std::string& name, const TensorFile&
   const auto kept = file.tensors.find(name + ".kept");
   std::vector<std::int64_t> kept_numbers(kept == file.tensors.end() ? 0 : kept->second.bytes.size() / sizeof(std::int64_t));
   std::vector<float> kept_weights(kept_numbers.size());
-  TW_TRY([[maybe_unused]] const Done have_kept, file.get(name + ".kept", std::span<std::int64_t>(kept_numbers)));
-  TW_TRY([[maybe_unused]] const Done have_weights, file.get(name + ".kept_weights", std::span<float>(kept_weights)));
+  TW_TRY(const Done have_kept, file.get(name + ".kept", std::span<std::int64_t>(kept_numbers)));
+  TW_TRY(const Done have_weights, file.get(name + ".kept_weights", std::span<float>(kept_weights)));
   if (!std::ranges::all_of(kept_numbers, [&](std::int64_t number) { return number >= 0 && number < end; })) {
     return invalid(fmt::format("{}: a kept transition is not below {}, expected all to be", name, end));
   }

@@ -106,7 +106,7 @@ Result<Done> TensorFile::get(const std::string& name, std::span<std::int64_t> va
 
 Result<std::int64_t> TensorFile::get(const std::string& name) const {
   std::int64_t value = 0;
-  TW_TRY([[maybe_unused]] const Done done, get(name, std::span<std::int64_t>(&value, 1)));
+  TW_TRY(const Done done, get(name, std::span<std::int64_t>(&value, 1)));
   return value;
 }
 
@@ -178,7 +178,7 @@ Result<TensorFile> from_safetensors(std::string_view bytes, const std::string& w
   }
   TW_TRY(const SafetensorsHeader header, parse_safetensors_header(bytes.substr(0, length), where));
   bytes.remove_prefix(length);
-  TW_TRY([[maybe_unused]] const Done checked, check_places(header, bytes.size(), where));
+  TW_TRY(const Done checked, check_places(header, bytes.size(), where));
   TensorFile file;
   file.metadata = header.metadata;
   for (const auto& [name, place] : header.tensors) {
