@@ -58,7 +58,7 @@ def shares_chart(results, semantics, layout):
             chart.bar(left, y(below + share), 0.6 * step, y(below) - y(below + share), colour)
             below += share
         chart.text(left + 0.3 * step, HEIGHT - BOTTOM + 18, agents, anchor="middle")
-        chart.text(left + 0.3 * step, TOP - 6, f"{total:.3g} ms", anchor="middle", size=11)
+        chart.text(left + 0.3 * step, TOP - 6, f"{drivers.short(total)} ms", anchor="middle", size=11)
     for words, colour in reversed(list(zip(PHASES.values(), COLOURS))):
         chart.name(words, colour)
     return chart.svg()

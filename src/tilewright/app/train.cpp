@@ -9,7 +9,7 @@
 #include "tilewright/app/train_outputs.hpp"
 #include "tilewright/app/train_progress.hpp"
 #include "tilewright/app/train_report.hpp"
-#include "tilewright/app/train_session.hpp"
+#include "tilewright/app/train_run.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/particle/trajectory.hpp"
@@ -82,15 +82,15 @@ Result<Done> write_curves(const TrainSummary& summary, const std::vector<CurvePo
   return write_file(directory / "profile.csv", profile_csv(summary.intervals));
 }
 
-Result<Done> train(TrainSession& session) {
-  TrainSummary& summary = session.summary;
-  TrainProgress progress(session.profile, summary.first_episode, summary.episodes, *summary.settings.curve_every);
-  IntervalRecorder recorder(session.profile, summary.first_episode, summary.intervals);
-  std::size_t points = session.trainer->state().curve.size();
+Result<Done> train(TrainRun& training) {
+  TrainSummary& summary = training.summary;
+  TrainProgress progress(training.profile, summary.first_episode, summary.episodes, *summary.settings.curve_every);
+  IntervalRecorder recorder(training.profile, summary.first_episode, summary.intervals);
+  std::size_t points = training.trainer->state().curve.size();
   const auto pause = std::chrono::seconds(2);
   Clock::time_point next_write = Clock::now() + pause;
   std::optional<Error> failure;
-  const Result<Done> ran = session.trainer->run([&](const TrainState& state) {
+  const Result<Done> ran = training.trainer->run([&](const TrainState& state) {
     progress.show(state);
     if (state.curve.size() != points) {
       points = state.curve.size();
@@ -105,35 +105,36 @@ Result<Done> train(TrainSession& session) {
   });
   progress.end();
   if (failure) return *failure;
-  recorder.close(session.trainer->state().episodes);
+  recorder.close(training.trainer->state().episodes);
   return ran;
 }
 
 // What a trained run is asked for besides: greedy episodes and a picture.
-void conclude(TrainSession& session, const TrainArguments& arguments) {
-  TrainSummary& summary = session.summary;
-  summary.state = session.trainer->state();
-  summary.updates = session.learner->update_count();
-  summary.losses = session.learner->losses();
+void conclude(TrainRun& training, const TrainArguments& arguments) {
+  TrainSummary& summary = training.summary;
+  summary.state = training.trainer->state();
+  summary.updates = training.learner->update_count();
+  summary.losses = training.learner->losses();
   summary.interrupted = summary.state.episodes < summary.episodes;
   summary.totals = sum_of(summary.intervals);
-  const ProfileTotals totals = session.profile.totals();
+  const ProfileTotals totals = training.profile.totals();
   summary.totals.has_counters = totals.has_counters;
   if (arguments.counters) summary.totals.why_no_counters = totals.why_no_counters;
   if (arguments.eval > 0 && !summary.interrupted) {
     constexpr std::uint64_t kFirstEvaluation = std::uint64_t{1} << 40;  // far from the episodes of training
     summary.eval_episodes = arguments.eval;
-    summary.eval_returns = evaluate_greedily(*session.world.environment, *session.learner, arguments.eval, kFirstEvaluation);
+    summary.eval_returns =
+        evaluate_greedily(*training.world.environment, *training.learner, arguments.eval, kFirstEvaluation);
   }
-  if (session.world.particle != nullptr && (!arguments.render.empty() || !summary.directory.empty())) {
+  if (training.world.particle != nullptr && (!arguments.render.empty() || !summary.directory.empty())) {
     const std::string title =
         fmt::format("{} after {} episodes", *summary.settings.world, with_thousands(summary.state.episodes));
-    summary.animation = render_episode(*session.world.particle, *session.learner, title);
+    summary.animation = render_episode(*training.world.particle, *training.learner, title);
   }
 }
 
-Result<Done> write_outputs(TrainSession& session, const TrainArguments& arguments) {
-  TrainSummary& summary = session.summary;
+Result<Done> write_outputs(TrainRun& training, const TrainArguments& arguments) {
+  TrainSummary& summary = training.summary;
   if (!arguments.render.empty()) {
     TW_TRY(const Done drawn, write_file(arguments.render, summary.animation));
   }
@@ -142,21 +143,21 @@ Result<Done> write_outputs(TrainSession& session, const TrainArguments& argument
   summary.files = {"run.json", "curve.csv", "profile.csv", "policy.safetensors", "summary.json", "report.html"};
   TW_TRY(const Done curves, write_curves(summary, curve_so_far(summary.state, summary.updates)));
   TW_TRY(const Done policy,
-         write_safetensors(directory / "policy.safetensors", policy_of(*session.learner, summary.settings)));
+         write_safetensors(directory / "policy.safetensors", policy_of(*training.learner, summary.settings)));
   TW_TRY(const Done json, write_file(directory / "summary.json", summary_as_json(summary)));
   return write_file(directory / "report.html", report_as_html(summary));
 }
 
 Result<int> train_and_tell(const TrainArguments& arguments) {
-  TW_TRY(const std::unique_ptr<TrainSession> session, open_session(arguments));
-  const TrainSummary& summary = session->summary;
+  TW_TRY(const std::unique_ptr<TrainRun> training, open_run(arguments));
+  const TrainSummary& summary = training->summary;
   if (summary.first_episode > 0) {
     fmt::print(stderr, "{}: goes on after {} episodes\n", summary.directory, with_thousands(summary.first_episode));
   }
   listen_for_signals();
-  TW_TRY(const Done trained, train(*session));
-  conclude(*session, arguments);
-  TW_TRY(const Done written, write_outputs(*session, arguments));
+  TW_TRY(const Done trained, train(*training));
+  conclude(*training, arguments);
+  TW_TRY(const Done written, write_outputs(*training, arguments));
 
   fmt::print("{}", arguments.json ? summary_as_json(summary) : summary_as_text(summary));
   if (!arguments.json && !summary.directory.empty()) fmt::print("\n{}/report.html\n", summary.directory);

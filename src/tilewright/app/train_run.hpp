@@ -15,8 +15,8 @@
 
 namespace tilewright {
 
-struct TrainSession {
-  TrainSession(std::size_t thread_count, bool counters) : threads(thread_count), profile(threads.thread_count(), counters) {}
+struct TrainRun {
+  TrainRun(std::size_t thread_count, bool counters) : threads(thread_count), profile(threads.thread_count(), counters) {}
 
   ThreadPool threads;
   Profile profile;
@@ -29,6 +29,6 @@ struct TrainSession {
 
 // Ready to train: the settings are those of the run directory if it holds a run, and its checkpoint is loaded. Settings that
 // are wrong or differ from the run's are Errors.
-Result<std::unique_ptr<TrainSession>> open_session(const TrainArguments& arguments);
+Result<std::unique_ptr<TrainRun>> open_run(const TrainArguments& arguments);
 
 }  // namespace tilewright

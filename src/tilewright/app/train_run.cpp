@@ -1,4 +1,4 @@
-#include "tilewright/app/train_session.hpp"
+#include "tilewright/app/train_run.hpp"
 
 #include <algorithm>
 
@@ -73,17 +73,17 @@ Result<Done> check_memory(Learner& learner, const Plan& plan, const EnvironmentS
                              with_prefix(needed), with_prefix(there), smaller_rows ? ", or --layout state" : ""));
 }
 
-Result<Done> open_directory(TrainSession& session, const std::filesystem::path& directory) {
+Result<Done> open_directory(TrainRun& training, const std::filesystem::path& directory) {
   TW_TRY(RunLock lock, RunLock::take(directory));
-  session.lock.emplace(std::move(lock));
+  training.lock.emplace(std::move(lock));
   return Done{};
 }
 
-Result<Done> continue_run(TrainSession& session, const Plan& plan, const std::string& inputs) {
-  TrainSummary& summary = session.summary;
+Result<Done> continue_run(TrainRun& training, const Plan& plan, const std::string& inputs) {
+  TrainSummary& summary = training.summary;
   const std::filesystem::path directory = summary.directory;
-  TW_TRY(const bool resumed, session.trainer->resume());
-  summary.first_episode = session.trainer->state().episodes;
+  TW_TRY(const bool resumed, training.trainer->resume());
+  summary.first_episode = training.trainer->state().episodes;
   if (plan.episodes <= summary.first_episode - *summary.settings.worlds) {
     return invalid(fmt::format("{}: has {} episodes already, expected --episodes of at least that", summary.directory,
                                summary.first_episode));
@@ -100,21 +100,21 @@ Result<Done> continue_run(TrainSession& session, const Plan& plan, const std::st
 
 }  // namespace
 
-Result<std::unique_ptr<TrainSession>> open_session(const TrainArguments& arguments) {
+Result<std::unique_ptr<TrainRun>> open_run(const TrainArguments& arguments) {
   TW_TRY(const Plan plan, make_plan(arguments));
-  auto session = std::make_unique<TrainSession>(static_cast<std::size_t>(arguments.threads), arguments.counters);
-  TrainSummary& summary = session->summary;
+  auto training = std::make_unique<TrainRun>(static_cast<std::size_t>(arguments.threads), arguments.counters);
+  TrainSummary& summary = training->summary;
   summary.settings = plan.settings;
   summary.episodes = plan.episodes;
   summary.command = arguments.command;
-  summary.threads = session->threads.thread_count();
+  summary.threads = training->threads.thread_count();
   summary.processor = processor_name();
   summary.directory = arguments.output;
 
-  TW_TRY(session->world, make_world(summary.settings));
-  Environment& environment = *session->world.environment;
+  TW_TRY(training->world, make_world(summary.settings));
+  Environment& environment = *training->world.environment;
   summary.spec = environment.spec();
-  TW_TRY(const Done drawable, check_render(arguments.render, session->world));
+  TW_TRY(const Done drawable, check_render(arguments.render, training->world));
   resolve_layout(summary.settings, summary.spec);
   TW_TRY(const AlgorithmOptions algorithm, algorithm_options(summary.settings));
   TW_TRY(const std::string inputs, read_inputs(summary.settings));
@@ -122,22 +122,22 @@ Result<std::unique_ptr<TrainSession>> open_session(const TrainArguments& argumen
     return invalid(
         fmt::format("{}: is not the file that the run in {} began with", *summary.settings.prey, arguments.output));
   }
-  TW_TRY(session->learner,
+  TW_TRY(training->learner,
          make_learner(*summary.settings.algorithm, summary.spec, algorithm,
-                      static_cast<std::uint64_t>(*summary.settings.seed), session->threads, session->profile));
-  TW_TRY(const Done fits, check_memory(*session->learner, plan, summary.spec));
+                      static_cast<std::uint64_t>(*summary.settings.seed), training->threads, training->profile));
+  TW_TRY(const Done fits, check_memory(*training->learner, plan, summary.spec));
 
   TrainOptions options{.episodes = plan.episodes,
                        .curve_every = *summary.settings.curve_every,
                        .checkpoint_every = arguments.checkpoint_every,
                        .checkpoint_dir = {}};
   if (!summary.directory.empty()) {
-    TW_TRY(const Done opened, open_directory(*session, summary.directory));
+    TW_TRY(const Done opened, open_directory(*training, summary.directory));
     options.checkpoint_dir = std::filesystem::path(summary.directory) / "checkpoint";
   }
-  session->trainer.emplace(environment, *session->learner, session->profile, options);
-  TW_TRY(const Done continued, continue_run(*session, plan, inputs));
-  return session;
+  training->trainer.emplace(environment, *training->learner, training->profile, options);
+  TW_TRY(const Done continued, continue_run(*training, plan, inputs));
+  return training;
 }
 
 }  // namespace tilewright
