@@ -1,0 +1,47 @@
+// One PointSearcher per problem: their proposals stand one problem after the other, so a tell can be cut back into theirs.
+#include <algorithm>
+
+#include "tilewright/base/result.hpp"
+#include "tilewright/search/searcher.hpp"
+
+namespace tilewright {
+namespace {
+
+class EachAlone final : public Searcher {
+ public:
+  explicit EachAlone(std::vector<std::unique_ptr<PointSearcher>> searchers) : searchers_(std::move(searchers)) {}
+
+  void ask(std::span<const std::int64_t> room, std::vector<Proposal>& proposals) override {
+    TW_ASSERT(room.size() == searchers_.size());
+    for (std::size_t problem = 0; problem < searchers_.size(); ++problem) {
+      if (room[problem] <= 0) continue;
+      points_.clear();
+      searchers_[problem]->ask(static_cast<std::size_t>(room[problem]), points_);
+      for (Point& point : points_) proposals.push_back({problem, std::move(point)});
+    }
+  }
+
+  void tell(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) override {
+    TW_ASSERT(proposals.size() == verdicts.size());
+    for (std::size_t first = 0; first < proposals.size();) {
+      const std::size_t problem = proposals[first].problem;
+      points_.clear();
+      std::size_t end = first;
+      for (; end < proposals.size() && proposals[end].problem == problem; ++end) points_.push_back(proposals[end].point);
+      searchers_[problem]->tell(points_, verdicts.subspan(first, end - first));
+      first = end;
+    }
+  }
+
+ private:
+  std::vector<std::unique_ptr<PointSearcher>> searchers_;
+  std::vector<Point> points_;
+};
+
+}  // namespace
+
+std::unique_ptr<Searcher> each_alone(std::vector<std::unique_ptr<PointSearcher>> searchers) {
+  return std::make_unique<EachAlone>(std::move(searchers));
+}
+
+}  // namespace tilewright

@@ -1,0 +1,90 @@
+#include "tilewright/search/search_loop.hpp"
+
+#include <algorithm>
+
+namespace tilewright {
+
+Verdict verdict_of(const Objective& objective, const Outcome& outcome) {
+  if (!outcome.feasible) return {false, outcome.reason, {}};
+  if (broken_limit(objective.limits, outcome.metrics)) return {false, kOverLimit, {}};
+  return {true, 0, score_of(objective, outcome.metrics)};
+}
+
+SearchLoop::SearchLoop(std::vector<const DesignSpace*> spaces, Objective objective, std::int64_t samples_per_problem,
+                       ThreadPool& threads, Memory* memory)
+    : spaces_(std::move(spaces)),
+      objective_(std::move(objective)),
+      samples_(samples_per_problem),
+      threads_(threads),
+      memory_(memory),
+      ledgers_(spaces_.size()),
+      seen_(spaces_.size()),
+      evaluators_(threads.thread_count()) {
+  for (auto& of_thread : evaluators_) of_thread.resize(spaces_.size());
+}
+
+SearchLoop::~SearchLoop() = default;
+
+void SearchLoop::evaluate(std::span<const Proposal> proposals) {
+  outcomes_.resize(proposals.size());
+  unknown_.clear();
+  for (std::size_t i = 0; i < proposals.size(); ++i) {
+    if (memory_ != nullptr) {
+      if (const auto known = memory_->find(proposals[i].problem, proposals[i].point)) {
+        outcomes_[i] = *known;
+        continue;
+      }
+    }
+    unknown_.push_back(i);
+  }
+  constexpr std::size_t kPiece = 32;  // evaluations that are worth a thread's while
+  const std::size_t pieces = (unknown_.size() + kPiece - 1) / kPiece;
+  threads_.for_each(pieces, [&](std::size_t piece, std::size_t thread) {
+    const std::size_t last = std::min(unknown_.size(), (piece + 1) * kPiece);
+    for (std::size_t n = piece * kPiece; n < last; ++n) {
+      const Proposal& proposal = proposals[unknown_[n]];
+      auto& evaluator = evaluators_[thread][proposal.problem];
+      if (!evaluator) evaluator = spaces_[proposal.problem]->evaluator();
+      outcomes_[unknown_[n]] = evaluator->evaluate(proposal.point);
+    }
+  });
+  if (memory_ == nullptr) return;
+  for (const std::size_t i : unknown_) memory_->remember(proposals[i].problem, proposals[i].point, outcomes_[i]);
+}
+
+bool SearchLoop::round(Searcher& searcher) {
+  std::vector<std::int64_t> room;
+  std::int64_t left = 0;
+  for (const Ledger& ledger : ledgers_) left += room.emplace_back(samples_ - ledger.samples);
+  if (left == 0) return false;
+
+  proposals_.clear();
+  searcher.ask(room, proposals_);
+  if (proposals_.empty()) return false;
+  evaluate(proposals_);
+
+  verdicts_.clear();
+  for (std::size_t i = 0; i < proposals_.size(); ++i) {
+    const Proposal& proposal = proposals_[i];
+    TW_ASSERT(is_legal(*spaces_[proposal.problem], proposal.point));
+    const Verdict& verdict = verdicts_.emplace_back(verdict_of(objective_, outcomes_[i]));
+    Ledger& ledger = ledgers_[proposal.problem];
+    TW_ASSERT(ledger.samples < samples_);
+    ++ledger.samples;
+    if (!seen_[proposal.problem].insert(hash_of(proposal.point)).second) ++ledger.repeated;
+    if (verdict.feasible) {
+      ++ledger.valid;
+      if (!ledger.best || verdict.score < ledger.best->score) {
+        ledger.best = Best{proposal.point, outcomes_[i], verdict.score};
+        ledger.improvements.push_back({ledger.samples, verdict.score});
+      }
+    } else {
+      ++ledger.rejected[verdict.reason];
+    }
+    if (on_sample) on_sample(proposal, outcomes_[i], verdict);
+  }
+  searcher.tell(proposals_, verdicts_);
+  return true;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,85 @@
+// The loop that owns budget, evaluation and what is remembered: written once, for every searcher.
+//
+// Every proposal is charged as one sample, whether it is valid, invalid, or was proposed before. Proposals of a round are
+// evaluated on all threads and folded in their order, so the result does not depend on how many there are.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "tilewright/base/parallel.hpp"
+#include "tilewright/search/searcher.hpp"
+
+namespace tilewright {
+
+struct Improvement {
+  std::int64_t sample = 0;  // how many samples of the problem had been charged, this one included
+  Score score{};
+};
+
+struct Best {
+  Point point;
+  Outcome outcome;
+  Score score{};
+};
+
+// What has happened to one problem.
+struct Ledger {
+  std::int64_t samples = 0;
+  std::int64_t valid = 0;
+  std::int64_t repeated = 0;                      // points of this run that had been proposed before
+  std::map<std::uint8_t, std::int64_t> rejected;  // by reason
+  std::optional<Best> best;                       // the first of equal ones
+  std::vector<Improvement> improvements;          // the convergence curve: one entry per new best
+};
+
+// Remembers outcomes beyond the loop. Called from the loop's thread only.
+class Memory {
+ public:
+  virtual ~Memory() = default;
+  virtual std::optional<Outcome> find(std::size_t problem, PointView point) = 0;
+  virtual void remember(std::size_t problem, PointView point, const Outcome& outcome) = 0;
+};
+
+class SearchLoop {
+ public:
+  // `memory` may be null. Spaces outlive the loop.
+  SearchLoop(std::vector<const DesignSpace*> spaces, Objective objective, std::int64_t samples_per_problem,
+             ThreadPool& threads, Memory* memory = nullptr);
+  ~SearchLoop();
+
+  // One ask, its evaluations, one tell. False when all samples are spent or the searcher has nothing left to try.
+  bool round(Searcher& searcher);
+
+  // Called for every sample in order, after it was folded.
+  std::function<void(const Proposal&, const Outcome&, const Verdict&)> on_sample;
+
+  const std::vector<Ledger>& ledgers() const { return ledgers_; }
+  const std::vector<const DesignSpace*>& spaces() const { return spaces_; }
+  const Objective& objective() const { return objective_; }
+
+ private:
+  void evaluate(std::span<const Proposal> proposals);
+
+  std::vector<const DesignSpace*> spaces_;
+  Objective objective_;
+  std::int64_t samples_;
+  ThreadPool& threads_;
+  Memory* memory_;
+  std::vector<Ledger> ledgers_;
+  std::vector<std::unordered_set<std::uint64_t>> seen_;
+  std::vector<std::vector<std::unique_ptr<PointEvaluator>>> evaluators_;  // thread × problem, made when first needed
+  std::vector<Proposal> proposals_;
+  std::vector<Outcome> outcomes_;
+  std::vector<Verdict> verdicts_;
+  std::vector<std::size_t> unknown_;
+};
+
+Verdict verdict_of(const Objective& objective, const Outcome& outcome);
+
+}  // namespace tilewright

@@ -1,0 +1,53 @@
+// Searchers only ask and tell. The loop that owns budget, store, progress and threads is in search_loop.hpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "tilewright/space/design_space.hpp"
+#include "tilewright/space/objective.hpp"
+
+namespace tilewright {
+
+// What a searcher is told about a point.
+struct Verdict {
+  bool feasible = false;
+  std::uint8_t reason = 0;  // when infeasible, as in Outcome; kOverLimit for a limit of the objective
+  Score score{};            // when feasible; smaller is better
+};
+inline constexpr std::uint8_t kOverLimit = 255;
+
+// Searches one problem. Everything it does is a function of its seed and of what it was told.
+class PointSearcher {
+ public:
+  virtual ~PointSearcher() = default;
+
+  // Appends at least one and at most `most` legal, canonical points; none when there is nothing left to try.
+  virtual void ask(std::size_t most, std::vector<Point>& points) = 0;
+
+  // The verdicts of all points of the last ask, in its order.
+  virtual void tell(std::span<const Point> points, std::span<const Verdict> verdicts) = 0;
+};
+
+struct Proposal {
+  std::size_t problem = 0;
+  Point point;
+};
+
+// Searches all problems of a run at once, so that what it learns in one can help it in another.
+class Searcher {
+ public:
+  virtual ~Searcher() = default;
+
+  // Appends at most room[p] proposals for each problem p: none for all when there is nothing left to try. Legal, canonical
+  // points only.
+  virtual void ask(std::span<const std::int64_t> room, std::vector<Proposal>& proposals) = 0;
+  virtual void tell(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) = 0;
+};
+
+// One PointSearcher per problem, asked in turn.
+std::unique_ptr<Searcher> each_alone(std::vector<std::unique_ptr<PointSearcher>> searchers);
+
+}  // namespace tilewright

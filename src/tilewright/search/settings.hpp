@@ -1,0 +1,42 @@
+// Hyper-parameters by name: "gamma.population=100" on the command line sets GammaOptions::population.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "tilewright/base/result.hpp"
+
+namespace tilewright {
+
+// One field of an options struct: its name, what it means, where it is, and the range it must keep.
+struct Setting {
+  std::string name;     // "population"
+  std::string meaning;  // one line, for --help
+  std::variant<std::int64_t*, double*, bool*, std::string*> target;
+  double least = 0;
+  double most = 1e18;
+  std::vector<std::string> choices = {};  // of a string; empty = anything
+};
+
+// What was given on the command line, "gamma.population" -> "100".
+using Settings = std::map<std::string, std::string, std::less<>>;
+
+// Adds "gamma.population=100"; an Error says what is wrong with the form.
+Result<Done> add_setting(Settings& settings, std::string_view text);
+
+// Writes every entry of `settings` that begins with "searcher." through `fields`. A name that is no field is an Error with
+// the nearest one, a value of the wrong kind or out of range likewise.
+Result<Done> apply_settings(const Settings& settings, std::string_view searcher, std::vector<Setting> fields);
+
+// Name, current value and meaning of every field, for results and --settings.
+struct SettingValue {
+  std::string name, value, meaning;
+  bool operator==(const SettingValue&) const = default;
+};
+std::vector<SettingValue> values_of(const std::vector<Setting>& fields);
+
+}  // namespace tilewright
