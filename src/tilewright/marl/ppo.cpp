@@ -194,7 +194,7 @@ void Ppo::update() {
   threads_.for_each(2 * agents_.size(), [&](std::size_t item, std::size_t thread) {
     PhaseClock clock(profile_, thread, PhaseClock::Detail::Cpu);
     const std::size_t index = item / 2;
-    if (item % 2 == 0) losses_.critic[index] = fit_critic(agents_[index], clock);
+    if (item % 2 == 0 && options_.critic != Critic::None) losses_.critic[index] = fit_critic(agents_[index], clock);
     if (item % 2 == 1) losses_.actor[index] = fit_actor(agents_[index], clock);
   });
   ++updates_;
@@ -203,7 +203,8 @@ void Ppo::update() {
 // Advantages, what the critic should have said, and the probabilities of the actions, all by the networks that acted.
 void Ppo::estimate(Agent& agent) {
   const auto say_values = [&](ConstView seen, std::vector<float>& values) {
-    values.resize(seen.rows);
+    values.assign(seen.rows, 0);
+    if (options_.critic == Critic::None) return;
     for_each_tile(seen.rows, [&](std::size_t first, std::size_t count) {
       forward(agent.critic.mlp, seen.row_range(first, count), {values.data() + first, count, 1, 1}, agent.critic.workspace);
     });

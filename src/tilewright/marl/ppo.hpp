@@ -1,5 +1,5 @@
 // Proximal policy optimisation for teams: decentralised actors, each with its own critic on its own observation (IPPO) or a
-// critic on the observations of all (MAPPO).
+// critic on the observations of all (MAPPO), or none, advantages being returns.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace tilewright {
 
-enum class Critic { Own, Central };
+enum class Critic { None, Own, Central };
 
 struct PpoOptions {
   Critic critic = Critic::Own;
