@@ -1,0 +1,202 @@
+#include "tilewright/agents/agents_searcher.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "tilewright/base/file.hpp"
+#include "tilewright/base/text.hpp"
+
+namespace tilewright {
+namespace {
+
+constexpr double kLeastRows = 200;         // of the best quantile: fewer tell nothing about thirty parameters
+constexpr std::size_t kMostRows = 20'000;  // newest samples that drift is judged by
+
+Result<CorrelationOptions> correlation_options(const AgentsOptions& options) {
+  CorrelationOptions correlation;
+  TW_TRY(correlation.dependence, dependence_named(options.correlation));
+  correlation.quantile = options.quantile;
+  return correlation;
+}
+
+Result<ClusteringOptions> clustering_options(const AgentsOptions& options) {
+  ClusteringOptions clustering;
+  TW_TRY(clustering.linkage, linkage_named(options.linkage));
+  if (options.threshold > 0) clustering.threshold = options.threshold;
+  if (options.agents > 0) clustering.agents = static_cast<std::size_t>(options.agents);
+  if (clustering.threshold && clustering.agents) {
+    return invalid("agents.threshold and agents.agents are both given, expected one of them");
+  }
+  return clustering;
+}
+
+}  // namespace
+
+std::vector<Setting> settings_of(AgentsOptions& options) {
+  std::vector<Setting> settings = {
+      {"explore", "exploration: random, sobol, or a classical searcher", &options.explore},
+      {"explore_samples", "of all problems together", &options.explore_samples, 0, 1e9},
+      {"explore_share", "of the budget at most", &options.explore_share, 0, 1},
+      {"assign", "clusters, single, per-parameter, by-role, random:K, or a file", &options.assign},
+      {"correlation",
+       "pearson, spearman, distance or mutual-information",
+       &options.correlation,
+       0,
+       1,
+       {"pearson", "spearman", "distance", "mutual-information"}},
+      {"quantile", "best share of the samples that counts; 1 = all, weighted", &options.quantile, 1e-4, 1},
+      {"linkage", "average, complete or ward", &options.linkage, 0, 1, {"average", "complete", "ward"}},
+      {"threshold", "distance at which the dendrogram is cut; 0 = by the number of agents", &options.threshold, 0, 1e6},
+      {"agents", "how many; 0 = by the best silhouette", &options.agents, 0, 1000},
+      {"joint", "one team for all problems; off: one for each", &options.joint},
+      {"drift", "samples per problem between two looks at the correlation; 0 = never", &options.drift, 0, 1e12},
+      {"drift_limit", "adjusted Rand index below which the assignment is revised", &options.drift_limit, -1, 1},
+  };
+  for (Setting& setting : settings_of(options.team)) settings.push_back(std::move(setting));
+  return settings;
+}
+
+Result<std::optional<AgentAssignment>> assignment_named(const std::string& text, const std::vector<Parameter>& parameters,
+                                                        std::uint64_t seed) {
+  using Named = std::optional<AgentAssignment>;
+  if (text == "clusters") return Named{};
+  if (text == "single") return Named{assign_single(parameters)};
+  if (text == "per-parameter") return Named{assign_per_parameter(parameters)};
+  if (text == "by-role") return Named{assign_by_role(parameters)};
+  if (text.starts_with("random:")) {
+    const auto count = parse_integer(text.substr(7));
+    if (!count || *count < 1 || *count > static_cast<std::int64_t>(parameters.size())) {
+      return invalid(fmt::format("assignment '{}': expected random:K with K from 1 to {}", text, parameters.size()));
+    }
+    return Named{assign_randomly(parameters, static_cast<std::size_t>(*count), seed)};
+  }
+  std::error_code status;
+  if (std::filesystem::is_regular_file(text, status)) {
+    TW_TRY(const std::string content, read_file(text));
+    TW_TRY(const AgentAssignment assignment, assignment_from_yaml(content, text));
+    TW_TRY([[maybe_unused]] const Done names, check_names(assignment, parameters, text));
+    return Named{fitted(assignment, parameters)};
+  }
+  const std::vector<std::string> names = {"clusters", "single", "per-parameter", "by-role", "random:4"};
+  return invalid(
+      fmt::format("assignment '{}' is not known{} and is no file, expected clusters, single, per-parameter, by-role, "
+                  "random:K or a file",
+                  text, did_you_mean(text, names)));
+}
+
+Result<std::unique_ptr<AgentsSearcher>> AgentsSearcher::make(std::vector<const DesignSpace*> spaces,
+                                                             const AgentsOptions& options, std::int64_t samples,
+                                                             std::uint64_t seed, ThreadPool& threads,
+                                                             const SavedTeam* from) {
+  std::unique_ptr<AgentsSearcher> searcher(new AgentsSearcher(std::move(spaces), options, seed, threads));
+  const std::size_t problems = searcher->spaces_.size();
+  searcher->explored_.assign(problems, 0);
+  searcher->told_.assign(problems, 0);
+  TW_TRY(searcher->correlation_, correlation_options(options));
+  TW_TRY(searcher->clustering_, clustering_options(options));
+  TW_TRY(const auto named, assignment_named(options.assign, all_parameters(searcher->spaces_), seed));
+  if (named) {
+    searcher->clusters_ = false;
+    searcher->story_.assignment = *named;
+  }
+  if (from != nullptr) {
+    const std::vector<Parameter> parameters = all_parameters(searcher->spaces_);
+    if (!parameters.empty()) {
+      TW_TRY([[maybe_unused]] const Done names, check_names(from->assignment, parameters, "the trained team"));
+    }
+    searcher->from_ = *from;
+    searcher->clusters_ = false;
+    searcher->story_.assignment = from->assignment;
+  } else {
+    const auto share = static_cast<std::int64_t>(options.explore_share * static_cast<double>(samples));
+    searcher->explore_each_ = std::min(share, options.explore_samples / static_cast<std::int64_t>(problems));
+    if (searcher->clusters_) searcher->explore_each_ = std::max<std::int64_t>(searcher->explore_each_, 1);
+  }
+  const ExplorationOptions exploration{options.explore, std::max<std::int64_t>(1, searcher->explore_each_), seed};
+  TW_TRY(searcher->explorer_, make_explorer(searcher->spaces_, exploration));
+  // Options of the learner are checked now, not after the exploration.
+  TW_TRY(const auto probe, TeamSearcher::make(searcher->spaces_, assign_single(all_parameters(searcher->spaces_)),
+                                              options.team, seed, threads, from));
+  searcher->next_look_ = options.drift;
+  return searcher;
+}
+
+bool AgentsSearcher::is_exploring() const {
+  return team_ == nullptr && std::ranges::any_of(explored_, [&](std::int64_t n) { return n < explore_each_; });
+}
+
+void AgentsSearcher::ask(std::span<const std::int64_t> room, std::vector<Proposal>& proposals) {
+  if (is_exploring()) {
+    std::vector<std::int64_t> left(room.begin(), room.end());
+    for (std::size_t problem = 0; problem < left.size(); ++problem) {
+      left[problem] = std::min(left[problem], explore_each_ - explored_[problem]);
+    }
+    explorer_->ask(left, proposals);
+    if (!proposals.empty()) return;
+  }
+  if (team_ == nullptr) begin_team();
+  team_->ask(room, proposals);
+}
+
+void AgentsSearcher::tell(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) {
+  for (std::size_t i = 0; i < proposals.size(); ++i) {
+    ++told_[proposals[i].problem];
+    if (team_ == nullptr || options_.drift > 0) {
+      data_.samples.push_back({proposals[i].problem, proposals[i].point, verdicts[i]});
+    }
+  }
+  if (team_ == nullptr) {
+    for (const Proposal& proposal : proposals) ++explored_[proposal.problem];
+    story_.explored += static_cast<std::int64_t>(proposals.size());
+    return explorer_->tell(proposals, verdicts);
+  }
+  team_->tell(proposals, verdicts);
+  if (options_.drift > 0 && *std::ranges::min_element(told_) >= next_look_) look_for_drift();
+}
+
+void AgentsSearcher::cluster_parameters() {
+  CorrelationOptions correlation = correlation_;
+  const double rows = std::max<double>(1, static_cast<double>(data_.samples.size()));
+  correlation.quantile = std::min(1.0, std::max(correlation.quantile, kLeastRows / rows));
+  story_.clustered = cluster_agents(to_table(data_, spaces_), correlation, clustering_);
+  story_.assignment = story_.clustered->assignment;
+}
+
+void AgentsSearcher::begin_team() {
+  if (clusters_) cluster_parameters();
+  auto team = TeamSearcher::make(spaces_, story_.assignment, options_.team,
+                                 seed_ + static_cast<std::uint64_t>(story_.revisions), threads_, from_ ? &*from_ : nullptr);
+  TW_ASSERT(team);
+  team_ = std::move(team).value();
+  for (const ExplorationData::Sample& sample : data_.samples) team_->notice(sample.problem, sample.point, sample.verdict);
+  if (options_.drift == 0) data_.samples.clear();
+}
+
+void AgentsSearcher::look_for_drift() {
+  next_look_ += options_.drift;
+  if (!clusters_) return;
+  ExplorationData all = std::move(data_);
+  data_ = {};
+  const std::size_t first = all.samples.size() - std::min(all.samples.size(), kMostRows);
+  data_.samples.assign(all.samples.begin() + static_cast<std::ptrdiff_t>(first), all.samples.end());
+  const AgentsStory old = story_;
+  cluster_parameters();
+  data_ = std::move(all);
+  if (adjusted_rand_index(old.clustered->clusters, story_.clustered->clusters) >= options_.drift_limit) {
+    story_ = old;
+    return;
+  }
+  ++story_.revisions;
+  clusters_ = false;  // begin_team must not cluster again
+  begin_team();
+  clusters_ = true;
+}
+
+std::optional<SavedTeam> AgentsSearcher::saved() const {
+  if (team_ == nullptr) return std::nullopt;
+  return team_->saved();
+}
+
+}  // namespace tilewright

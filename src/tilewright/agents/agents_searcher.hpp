@@ -1,0 +1,93 @@
+// Mapping by many agents (arXiv 2507.16249), from the first sample to the last: explore, correlate, cluster, learn.
+//
+//   1. exploration   samples of every problem, charged like all others
+//   2. correlation   of the parameters, where it matters for the objective
+//   3. clustering    parameters that depend on each other go to the same agent
+//   4. learning      one team on all problems together (team_searcher.hpp)
+//   5. drift         on request, 2 and 3 again on what has been seen since; a new assignment makes a new team, which keeps
+//   the
+//                    best points
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tilewright/agents/clustering.hpp"
+#include "tilewright/agents/correlation.hpp"
+#include "tilewright/agents/exploration.hpp"
+#include "tilewright/agents/team_searcher.hpp"
+
+namespace tilewright {
+
+struct AgentsOptions {
+  std::string explore = "random";         // random, sobol, or a classical searcher
+  std::int64_t explore_samples = 20'000;  // of all problems together, as in the paper
+  double explore_share = 0.0625;          // of the budget at most
+  std::string assign = "clusters";        // clusters, single, per-parameter, by-role, random:K, or a file
+  std::string correlation = "pearson";    // pearson, spearman, distance, mutual-information
+  double quantile = 0.1;                  // best share of the samples that counts; 1 = all, weighted
+  std::string linkage = "average";        // average, complete, ward
+  double threshold = 0;                   // distance at which the dendrogram is cut; 0 = by the number of agents
+  std::int64_t agents = 0;                // how many; 0 = by the best silhouette
+  bool joint = true;                      // one team for all problems; off: one for each
+  std::int64_t drift = 0;                 // samples per problem between two looks at the correlation; 0 = never
+  double drift_limit = 0.5;               // adjusted Rand index below which the assignment is revised
+  TeamOptions team;
+};
+std::vector<Setting> settings_of(AgentsOptions& options);
+
+// What is known about the agents of a run, for its report.
+struct AgentsStory {
+  std::optional<ClusteredAgents> clustered;  // when the assignment came from clusters
+  AgentAssignment assignment;
+  std::int64_t explored = 0;  // samples, of all problems
+  std::int64_t revisions = 0;
+};
+
+class AgentsSearcher final : public Searcher {
+ public:
+  // `samples` is the budget per problem. An Error when an option is wrong.
+  static Result<std::unique_ptr<AgentsSearcher>> make(std::vector<const DesignSpace*> spaces, const AgentsOptions& options,
+                                                      std::int64_t samples, std::uint64_t seed, ThreadPool& threads,
+                                                      const SavedTeam* from = nullptr);
+
+  void ask(std::span<const std::int64_t> room, std::vector<Proposal>& proposals) override;
+  void tell(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) override;
+
+  const AgentsStory& story() const { return story_; }
+  std::optional<SavedTeam> saved() const;  // nothing before there is a team
+
+ private:
+  AgentsSearcher(std::vector<const DesignSpace*> spaces, AgentsOptions options, std::uint64_t seed, ThreadPool& threads)
+      : spaces_(std::move(spaces)), options_(std::move(options)), seed_(seed), threads_(threads) {}
+
+  bool is_exploring() const;
+  void cluster_parameters();
+  void begin_team();
+  void look_for_drift();
+
+  std::vector<const DesignSpace*> spaces_;
+  AgentsOptions options_;
+  std::uint64_t seed_;
+  ThreadPool& threads_;
+  CorrelationOptions correlation_;
+  ClusteringOptions clustering_;
+  bool clusters_ = true;  // whether the assignment comes from them
+  std::int64_t explore_each_ = 0;
+  std::vector<std::int64_t> explored_, told_;
+  std::unique_ptr<Searcher> explorer_;
+  ExplorationData data_;
+  std::optional<SavedTeam> from_;
+  AgentsStory story_;
+  std::unique_ptr<TeamSearcher> team_;
+  std::int64_t next_look_ = 0;
+};
+
+// The assignment a text names: single, per-parameter, by-role, random:K, or a file; nothing for "clusters".
+Result<std::optional<AgentAssignment>> assignment_named(const std::string& text, const std::vector<Parameter>& parameters,
+                                                        std::uint64_t seed);
+
+}  // namespace tilewright

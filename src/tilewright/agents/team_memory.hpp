@@ -1,0 +1,49 @@
+// What a team takes along to other problems besides its policies: good points of the problems it has worked on, as choices
+// of its heads, with the features of those problems, so that similar problems can begin from them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tilewright/agents/assignment.hpp"
+#include "tilewright/base/result.hpp"
+#include "tilewright/base/rng.hpp"
+#include "tilewright/nn/safetensors.hpp"
+
+namespace tilewright {
+
+struct RememberedProblem {
+  std::string name;
+  std::vector<float> features;
+  std::vector<std::vector<std::int32_t>>
+      points;  // best first; a choice per head, -1 where the problem has no such parameter
+};
+
+struct TeamMemory {
+  std::vector<RememberedProblem> problems;
+};
+
+double distance(const std::vector<float>& a, const std::vector<float>& b);
+
+// One of `candidates` (indices; there must be one), each e times less likely per `scale` of distance to `features`.
+std::size_t draw_similar(const std::vector<std::vector<float>>& all, const std::vector<std::size_t>& candidates,
+                         const std::vector<float>& features, double scale, Rng& rng);
+
+// A trained team as it is kept: what it decides, who decides what, its policies and its memory.
+struct SavedTeam {
+  std::vector<Parameter> parameters;
+  AgentAssignment assignment;
+  TeamMemory memory;
+  TensorFile policies;
+  std::string learner = "ippo";
+  std::string critic = "own";
+  std::int64_t hidden = 64;
+};
+
+// Files assignment.yaml, policies.safetensors and team.json in a folder; all or nothing is read.
+Result<Done> write_team(const SavedTeam& team, const std::filesystem::path& folder);
+Result<SavedTeam> read_team(const std::filesystem::path& folder);
+
+}  // namespace tilewright

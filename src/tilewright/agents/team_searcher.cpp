@@ -1,0 +1,364 @@
+#include "tilewright/agents/team_searcher.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tilewright {
+namespace {
+
+constexpr int kTries = 4;                 // at a point that was not proposed before
+constexpr double kRandomSteps = 1.5;      // entries that a random step changes, on average
+constexpr double kReferenceWeight = 0.1;  // of the newest construction in the running reference
+constexpr double kWhole = 0.3;            // share of exchanges with another problem that take over all agents' parameters
+constexpr std::size_t kRemembered = 8;    // points per problem that are saved with a team
+constexpr std::size_t kTriedWhole = 12;   // remembered points a new problem begins with
+
+}  // namespace
+
+std::vector<Setting> settings_of(TeamOptions& options) {
+  LearningOptions& learning = options.learning;
+  return {
+      {"batch", "proposals per problem between two updates", &options.batch, 1, 10'000},
+      {"construction", "share of constructions among moves that are no exchanges", &options.construction, 0, 1},
+      {"exchange", "share of exchanges", &options.exchange, 0, 1},
+      {"abroad", "share of exchanges with other problems", &options.abroad, 0, 1},
+      {"likeness", "distance of features that makes another problem e times less likely", &options.likeness, 1e-6, 1e6},
+      {"elites", "best points remembered per problem; 0 = constructions only", &options.elites, 0, 100'000},
+      {"kinds", "of them with the same categorical values", &options.kinds, 1, 100'000},
+      {"focus", "the larger, the fewer elites are in play", &options.focus, 1e-3, 1e9},
+      {"open", "chance of each further parameter of the moving agent to be open", &options.open, 0, 1},
+      {"uniform", "chance of an open parameter to be drawn evenly", &options.uniform, 0, 1},
+      {"most_reward", "rewards are limited to this, up and down", &options.most_reward, 1e-6, 1e6},
+      {"observe_point", "whether agents see the point a refinement starts from", &options.observe_point},
+      {"learn", "whether policies learn", &options.learn},
+      {"learner", "ippo, mappo, maddpg or masac", &learning.learner, 0, 1, {"ippo", "mappo", "maddpg", "masac"}},
+      {"critic", "of ippo: none, own or central", &learning.critic, 0, 1, {"none", "own", "central"}},
+      {"hidden", "width of both hidden layers", &learning.hidden, 1, 4096},
+      {"learning_rate", "of policies and critics", &learning.learning_rate, 0, 1},
+      {"entropy_bonus", "weight of the policies' entropy", &learning.entropy_bonus, 0, 10},
+      {"epochs", "passes over the rows of an update", &learning.epochs, 1, 1000},
+      {"minibatches", "per pass", &learning.minibatches, 1, 1000},
+  };
+}
+
+TeamSearcher::TeamSearcher(std::vector<const DesignSpace*> spaces, const AgentAssignment& assignment,
+                           std::vector<Parameter> parameters, const TeamOptions& options, std::uint64_t seed)
+    : spaces_(std::move(spaces)),
+      parameters_(std::move(parameters)),
+      assignment_(fitted(assignment, parameters_)),
+      options_(options),
+      heads_(spaces_, parameters_, assignment_),
+      rng_(seed, "team"),
+      rows_(spaces_.front()->features().size() + 1 + heads_.code_size(), heads_.choice_count()),
+      pending_rows_(rows_),
+      learned_rows_(rows_) {
+  for (std::size_t problem = 0; problem < spaces_.size(); ++problem) {
+    const DesignSpace& space = *spaces_[problem];
+    features_.push_back(space.features());
+    problems_.push_back(
+        {.elites = Elites(space, static_cast<std::size_t>(options.elites), static_cast<std::size_t>(options.kinds)),
+         .seen = {},
+         .variation = Variation(space),
+         .heads = {}});
+    for (std::size_t head = 0; head < heads_.head_count(); ++head) {
+      const std::int32_t parameter = heads_.parameter(problem, head);
+      if (parameter < 0 || space.parameters()[static_cast<std::size_t>(parameter)].value_count < 2) continue;
+      problems_.back().heads.push_back(head);
+    }
+  }
+}
+
+Result<std::unique_ptr<TeamSearcher>> TeamSearcher::make(std::vector<const DesignSpace*> spaces,
+                                                         const AgentAssignment& assignment, const TeamOptions& options,
+                                                         std::uint64_t seed, ThreadPool& threads, const SavedTeam* from) {
+  TeamOptions chosen = options;
+  std::vector<Parameter> parameters = all_parameters(spaces);
+  if (from != nullptr) {
+    chosen.learning.learner = from->learner;
+    chosen.learning.critic = from->critic;
+    chosen.learning.hidden = from->hidden;
+    // A trained team decides what it was trained to decide; parameters it has never seen are left to exchanges and steps.
+    parameters = from->parameters;
+  }
+  std::unique_ptr<TeamSearcher> searcher(
+      new TeamSearcher(std::move(spaces), from != nullptr ? from->assignment : assignment, parameters, chosen, seed));
+  const std::size_t width = searcher->spaces_.front()->features().size() + 1 + searcher->heads_.code_size();
+  if (searcher->heads_.head_count() == 0) return searcher;  // nothing to decide, no policies
+  TW_TRY(searcher->team_, Team::make(searcher->heads_, width, chosen.learning, seed, threads));
+  if (from != nullptr) {
+    TW_TRY(const Done loaded, searcher->team_->load(from->policies));
+    searcher->memory_ = from->memory;
+  }
+  return searcher;
+}
+
+void TeamSearcher::notice(std::size_t problem, const Point& point, const Verdict& verdict) {
+  problems_[problem].seen.add(point);
+  ++problems_[problem].samples;
+  if (verdict.feasible) problems_[problem].elites.add(point, log_score(verdict));
+}
+
+void TeamSearcher::ask(std::span<const std::int64_t> room, std::vector<Proposal>& proposals) {
+  moves_.clear();
+  rows_.clear();
+  for (std::size_t problem = 0; problem < spaces_.size(); ++problem) {
+    for (std::int64_t i = 0; i < std::min(options_.batch, room[problem]); ++i) plan(problem);
+  }
+  choose_points();
+  for (const Move& move : moves_) proposals.push_back({move.problem, move.made});
+}
+
+// Few at first, when the best is worth most; more later, when it may be a dead end.
+const Elite& TeamSearcher::draw_elite(std::size_t problem) {
+  const Problem& known = problems_[problem];
+  const double in_play = 2 + std::sqrt(static_cast<double>(known.samples)) / options_.focus;
+  return known.elites.draw(1 - 1 / in_play, rng_);
+}
+
+void TeamSearcher::plan(std::size_t problem) {
+  Problem& known = problems_[problem];
+  if (known.heads.empty()) {
+    moves_.push_back({.problem = problem, .start = {}, .made = known.variation.draw(rng_)});
+    return;
+  }
+  if (known.abroad_tried < kTriedWhole && !memory_.problems.empty() && try_remembered(problem)) return;
+  if (!known.elites.empty() && rng_.uniform() < options_.exchange && try_exchange(problem)) return;
+  if (known.elites.empty() || rng_.uniform() < options_.construction) return plan_construction(problem);
+  plan_refinement(problem);
+}
+
+void TeamSearcher::take(Point& point, std::size_t problem, std::size_t head, std::size_t choice) {
+  const std::int32_t parameter = heads_.parameter(problem, head);
+  if (parameter < 0) return;
+  std::int32_t& entry = point[static_cast<std::size_t>(parameter)];
+  // The nearest choice that stands for something here.
+  const auto mask = heads_.mask(problem).subspan(heads_.offset_of(head), heads_.size_of(head));
+  choice = std::min(choice, mask.size() - 1);
+  for (std::size_t apart = 0; apart < mask.size(); ++apart) {
+    std::size_t found = mask.size();
+    if (choice >= apart && mask[choice - apart] > 0) {
+      found = choice - apart;
+    } else if (choice + apart < mask.size() && mask[choice + apart] > 0) {
+      found = choice + apart;
+    }
+    if (found == mask.size()) continue;
+    if (heads_.choice_of(problem, head, entry) == found) return;  // of several values, the one that is there stays
+    const TeamHeads::Values values = heads_.values(problem, head, found);
+    entry = values.first;
+    if (values.first < values.last) entry += static_cast<std::int32_t>(rng_.below(values.last - values.first + 1));
+    return;
+  }
+}
+
+// A point that was good in a problem of another run, as it is.
+bool TeamSearcher::try_remembered(std::size_t problem) {
+  Problem& known = problems_[problem];
+  const std::size_t turn = known.abroad_tried++;
+  std::vector<std::size_t> nearest(memory_.problems.size());
+  for (std::size_t i = 0; i < nearest.size(); ++i) nearest[i] = i;
+  const std::vector<float>& features = spaces_[problem]->features();
+  std::ranges::stable_sort(nearest, {}, [&](std::size_t i) { return distance(memory_.problems[i].features, features); });
+  // The best point of the nearest problem, of the second, …; then second best ones.
+  const std::size_t breadth = std::min<std::size_t>(nearest.size(), 6);
+  const RememberedProblem& other = memory_.problems[nearest[turn % breadth]];
+  if (turn / breadth >= other.points.size()) return false;
+  const std::vector<std::int32_t>& choices = other.points[turn / breadth];
+  Point point(spaces_[problem]->parameters().size(), 0);
+  for (std::size_t head = 0; head < heads_.head_count(); ++head) {
+    if (choices[head] >= 0) take(point, problem, head, static_cast<std::size_t>(choices[head]));
+  }
+  repair(*spaces_[problem], point);
+  if (!known.seen.add(point)) return false;
+  moves_.push_back({.problem = problem, .start = {}, .made = std::move(point)});
+  return true;
+}
+
+bool TeamSearcher::try_exchange(std::size_t problem) {
+  Problem& known = problems_[problem];
+  std::size_t other = problem;
+  if (spaces_.size() > 1 && rng_.uniform() < options_.abroad) {
+    std::vector<std::size_t> candidates;
+    for (std::size_t i = 0; i < spaces_.size(); ++i) {
+      if (i != problem && !problems_[i].elites.empty()) candidates.push_back(i);
+    }
+    if (!candidates.empty()) {
+      other = draw_similar(features_, candidates, spaces_[problem]->features(), options_.likeness, rng_);
+    }
+  }
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    Point point = draw_elite(problem).point;
+    const Point& giver = draw_elite(other).point;
+    const bool whole = other != problem && rng_.uniform() < kWhole;
+    std::size_t agent = heads_.agent_count();
+    bool taken = false, together = false;
+    for (std::size_t head = 0; head < heads_.head_count(); ++head) {
+      if (heads_.agent_of(head) != agent) {
+        agent = heads_.agent_of(head);
+        together = rng_.uniform() < 0.5;
+        taken = rng_.uniform() < 0.5;
+      }
+      const std::int32_t given = heads_.parameter(other, head);
+      if (given < 0 || !(whole || (together ? taken : rng_.uniform() < 0.5))) continue;
+      const std::int32_t value = giver[static_cast<std::size_t>(given)];
+      if (other == problem) {
+        point[static_cast<std::size_t>(given)] = value;
+      } else {
+        take(point, problem, head, heads_.choice_of(other, head, value));
+      }
+    }
+    repair(*spaces_[problem], point);
+    if (!known.seen.add(point)) continue;
+    moves_.push_back({.problem = problem, .start = {}, .made = std::move(point)});
+    return true;
+  }
+  return false;
+}
+
+std::size_t TeamSearcher::begin_row(std::size_t problem, bool construction, const Point* start) {
+  const std::size_t row = rows_.size();
+  rows_.add();
+  const std::span<float> seen = rows_.observation(row);
+  const std::vector<float>& features = spaces_[problem]->features();
+  std::ranges::copy(features, seen.begin());
+  seen[features.size()] = construction ? 1.0F : 0.0F;
+  if (start != nullptr && options_.observe_point) heads_.encode(problem, *start, seen.subspan(features.size() + 1));
+  std::ranges::copy(heads_.mask(problem), rows_.mask(row).begin());
+  return row;
+}
+
+void TeamSearcher::hold(std::size_t row, std::size_t head, std::size_t choice) {
+  const auto open = rows_.mask(row).subspan(heads_.offset_of(head), heads_.size_of(head));
+  std::ranges::fill(open, 0.0F);
+  open[choice] = 1;
+}
+
+void TeamSearcher::plan_construction(std::size_t problem) {
+  moves_.push_back({.problem = problem,
+                    .construction = true,
+                    .start = Point(spaces_[problem]->parameters().size(), 0),
+                    .made = {},
+                    .row = begin_row(problem, true, nullptr)});
+}
+
+void TeamSearcher::plan_refinement(std::size_t problem) {
+  const Problem& known = problems_[problem];
+  const Elite& elite = draw_elite(problem);
+  const std::size_t row = begin_row(problem, false, &elite.point);
+  const std::size_t first = known.heads[static_cast<std::size_t>(rng_.below(static_cast<std::int64_t>(known.heads.size())))];
+  for (const std::size_t head : known.heads) {
+    const bool open = head == first || (heads_.agent_of(head) == heads_.agent_of(first) && rng_.uniform() < options_.open);
+    const std::int32_t value = elite.point[static_cast<std::size_t>(heads_.parameter(problem, head))];
+    std::size_t choice = heads_.choice_of(problem, head, value);
+    if (open && rng_.uniform() >= options_.uniform) continue;
+    if (open) {  // any other choice, evenly
+      const auto mask = heads_.mask(problem).subspan(heads_.offset_of(head), heads_.size_of(head));
+      std::vector<std::size_t> others;
+      for (std::size_t i = 0; i < mask.size(); ++i) {
+        if (mask[i] > 0 && i != choice) others.push_back(i);
+      }
+      if (!others.empty()) choice = others[static_cast<std::size_t>(rng_.below(static_cast<std::int64_t>(others.size())))];
+    }
+    hold(row, head, choice);
+  }
+  moves_.push_back({.problem = problem, .start = elite.point, .start_score = elite.score, .made = {}, .row = row});
+}
+
+// Lets the policies choose; what was proposed before is chosen again.
+void TeamSearcher::choose_points() {
+  std::vector<std::size_t> pending;
+  for (std::size_t move = 0; move < moves_.size(); ++move) {
+    if (moves_[move].row != kNoRow) pending.push_back(move);
+  }
+  for (int attempt = 0; attempt < kTries && !pending.empty(); ++attempt) {
+    pending_rows_.clear();
+    for (const std::size_t move : pending) pending_rows_.append(rows_, moves_[move].row);
+    team_->act(pending_rows_);
+    std::vector<std::size_t> again;
+    for (std::size_t i = 0; i < pending.size(); ++i) {
+      Move& move = moves_[pending[i]];
+      move.made = move.start;
+      for (std::size_t head = 0; head < heads_.head_count(); ++head) {
+        if (heads_.parameter(move.problem, head) < 0) continue;
+        take(move.made, move.problem, head, team_->choice(pending_rows_, i, head));
+      }
+      repair(*spaces_[move.problem], move.made);
+      std::ranges::copy(pending_rows_.actions(i), rows_.actions(move.row).begin());
+      if (!problems_[move.problem].seen.add(move.made)) again.push_back(pending[i]);
+    }
+    pending = std::move(again);
+  }
+  for (const std::size_t move : pending) step_at_random(moves_[move]);
+}
+
+void TeamSearcher::step_at_random(Move& move) {
+  Problem& known = problems_[move.problem];
+  move.row = kNoRow;
+  if (known.elites.empty()) {
+    for (int attempt = 0; attempt < 2 * kTries; ++attempt) {
+      move.made = known.variation.draw(rng_);
+      if (known.seen.add(move.made)) return;
+    }
+    return;
+  }
+  const Point from = move.construction ? known.elites.all().front().point : move.start;
+  for (int attempt = 0; attempt < 2 * kTries; ++attempt) {
+    move.made = known.variation.stepped(from, kRandomSteps, rng_);
+    if (known.seen.add(move.made)) return;
+  }
+}
+
+void TeamSearcher::tell(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) {
+  learned_rows_.clear();
+  std::vector<float> rewards;
+  for (std::size_t i = 0; i < proposals.size(); ++i) {
+    const Move& move = moves_[i];
+    const Verdict& verdict = verdicts[i];
+    Problem& known = problems_[move.problem];
+    ++known.samples;
+    const double score = verdict.feasible ? log_score(verdict) : 0;
+    if (move.row != kNoRow) {
+      if (move.construction && verdict.feasible && !known.has_reference) {
+        known.reference = score;
+        known.has_reference = true;
+      }
+      double reward = -options_.most_reward;
+      if (verdict.feasible) {
+        const double reference = move.construction ? known.reference : move.start_score;
+        reward = std::clamp(reference - score, -options_.most_reward, options_.most_reward);
+      }
+      if (move.construction && verdict.feasible) known.reference += kReferenceWeight * (score - known.reference);
+      learned_rows_.append(rows_, move.row);
+      rewards.push_back(static_cast<float>(reward));
+    }
+    if (verdict.feasible) known.elites.add(proposals[i].point, score);
+  }
+  if (options_.learn && team_ != nullptr) team_->learn(learned_rows_, rewards);
+}
+
+SavedTeam TeamSearcher::saved() const {
+  SavedTeam saved;
+  saved.parameters = parameters_;
+  saved.assignment = assignment_;
+  saved.learner = options_.learning.learner;
+  saved.critic = options_.learning.critic;
+  saved.hidden = options_.learning.hidden;
+  if (team_ != nullptr) team_->save(saved.policies);
+  saved.memory = memory_;
+  for (std::size_t problem = 0; problem < spaces_.size(); ++problem) {
+    RememberedProblem remembered{spaces_[problem]->name(), spaces_[problem]->features(), {}};
+    for (const Elite& elite : problems_[problem].elites.all()) {
+      if (remembered.points.size() == kRemembered) break;
+      auto& choices = remembered.points.emplace_back();
+      for (std::size_t head = 0; head < heads_.head_count(); ++head) {
+        const std::int32_t parameter = heads_.parameter(problem, head);
+        choices.push_back(parameter < 0 ? -1
+                                        : static_cast<std::int32_t>(heads_.choice_of(
+                                              problem, head, elite.point[static_cast<std::size_t>(parameter)])));
+      }
+    }
+    if (!remembered.points.empty()) saved.memory.problems.push_back(std::move(remembered));
+  }
+  return saved;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,293 @@
+#include "tilewright/agents/agents_searcher.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "target_space.hpp"
+#include "tilewright/base/file.hpp"
+
+namespace tilewright {
+namespace {
+
+using testing::HasSubstr;
+using Spaces = std::vector<const DesignSpace*>;
+
+// Two problems of a family and a small team.
+struct Bench {
+  TargetSpace one{"one", 0.2F}, other{"other", 0.7F};
+  Spaces spaces = {&one, &other};
+  ThreadPool threads{1};
+  AgentsOptions options;
+
+  Bench() {
+    options.team.learning.hidden = 16;
+    options.explore_share = 0.25;
+  }
+  std::unique_ptr<AgentsSearcher> make(std::int64_t samples, std::uint64_t seed = 1, const SavedTeam* from = nullptr) {
+    auto made = AgentsSearcher::make(spaces, options, samples, seed, threads, from);
+    EXPECT_TRUE(made) << made.error().message;
+    return std::move(made).value();
+  }
+  std::string refusal(std::int64_t samples = 100) {
+    const auto made = AgentsSearcher::make(spaces, options, samples, 1, threads);
+    return made ? "" : made.error().message;
+  }
+};
+
+struct Course {
+  std::vector<Proposal> proposals;
+  std::vector<Ledger> ledgers;
+};
+Course run(Searcher& searcher, const Spaces& spaces, std::int64_t samples, ThreadPool& threads) {
+  Course course;
+  SearchLoop loop(spaces, *objective_named("latency"), samples, threads);
+  loop.on_sample = [&](const Proposal& proposal, const Outcome&, const Verdict&) { course.proposals.push_back(proposal); };
+  while (loop.round(searcher)) {
+  }
+  course.ledgers = loop.ledgers();
+  return course;
+}
+
+std::vector<Point> points(const Course& course) {
+  std::vector<Point> all;
+  for (const Proposal& proposal : course.proposals) all.push_back(proposal.point);
+  return all;
+}
+
+TEST(AgentsSearcher, ExplorationIsChargedAndBounded) {
+  Bench bench;
+  const auto searcher = bench.make(200);
+  EXPECT_FALSE(searcher->saved());  // no team yet
+  const Course course = run(*searcher, bench.spaces, 200, bench.threads);
+  EXPECT_EQ(searcher->story().explored, 2 * 50);  // a quarter of both budgets
+  EXPECT_EQ(course.ledgers[0].samples, 200);
+  EXPECT_EQ(course.ledgers[1].samples, 200);
+  EXPECT_EQ(course.proposals.size(), 400U);
+  ASSERT_TRUE(searcher->saved());
+
+  bench.options.explore_samples = 30;  // of both problems together
+  const auto bounded = bench.make(200);
+  run(*bounded, bench.spaces, 200, bench.threads);
+  EXPECT_EQ(bounded->story().explored, 30);
+}
+
+TEST(AgentsSearcher, TheFirstSamplesAreThoseOfTheExplorer) {
+  for (const char* policy : {"random", "sobol", "genetic"}) {
+    Bench bench;
+    bench.options.explore = policy;
+    const auto searcher = bench.make(160, 3);
+    const Course course = run(*searcher, bench.spaces, 160, bench.threads);
+    const auto explorer = std::move(make_explorer(bench.spaces, {policy, 40, 3})).value();
+    const Course expected = run(*explorer, bench.spaces, 40, bench.threads);
+    for (std::size_t problem = 0; problem < 2; ++problem) {
+      std::vector<Point> first, same;
+      for (const Proposal& proposal : course.proposals) {
+        if (proposal.problem == problem && first.size() < 40) first.push_back(proposal.point);
+      }
+      for (const Proposal& proposal : expected.proposals) {
+        if (proposal.problem == problem) same.push_back(proposal.point);
+      }
+      EXPECT_EQ(first, same) << policy;
+    }
+  }
+}
+
+TEST(AgentsSearcher, ClustersAreThoseOfTheExploredSamples) {
+  Bench bench;
+  bench.options.explore_share = 0.5;
+  bench.options.agents = 3;
+  const auto searcher = bench.make(600);
+  run(*searcher, bench.spaces, 310, bench.threads);
+  ASSERT_TRUE(searcher->story().clustered);
+  const ClusteredAgents& clustered = *searcher->story().clustered;
+  EXPECT_EQ(searcher->story().assignment, clustered.assignment);
+  EXPECT_EQ(searcher->story().assignment.agents.size(), 3U);
+  // Sizes A and B make up for each other, so one agent has both.
+  const auto agents = agents_of(clustered.assignment, all_parameters(bench.spaces));
+  EXPECT_EQ(agents[TargetSpace::kTileA], agents[TargetSpace::kTileB]);
+  EXPECT_EQ(searcher->saved()->assignment.agents, clustered.assignment.agents);
+}
+
+TEST(AgentsSearcher, AssignmentsByName) {
+  Bench bench;
+  const auto agents = [&](const std::string& assign) {
+    bench.options.assign = assign;
+    const auto searcher = bench.make(60);
+    run(*searcher, bench.spaces, 60, bench.threads);
+    EXPECT_FALSE(searcher->story().clustered) << assign;
+    EXPECT_EQ(searcher->saved()->assignment.agents, searcher->story().assignment.agents);
+    return searcher->story().assignment.agents;
+  };
+  EXPECT_EQ(agents("single").size(), 1U);
+  EXPECT_EQ(agents("per-parameter").size(), 6U);
+  EXPECT_THAT(agents("by-role"),
+              testing::UnorderedElementsAre(testing::UnorderedElementsAre("tile.A@0", "tile.B@0", "tile.C@0"),
+                                            testing::UnorderedElementsAre("order.A@0", "order.B@0"),
+                                            testing::UnorderedElementsAre("parallel@0")));
+  EXPECT_EQ(agents("random:4").size(), 4U);
+}
+
+TEST(AgentsSearcher, AnAssignmentFromAFile) {
+  Bench bench;
+  const auto path = std::filesystem::path(testing::TempDir()) / "tilewright_assignment.yaml";
+  const AgentAssignment halves{{{"tile.A@0", "parallel@0", "order.Z@7"}, {"order.A@0", "order.B@0", "tile.B@0"}}, "by hand"};
+  ASSERT_TRUE(write_file(path, to_yaml(halves)));
+  bench.options.assign = path.string();
+  const auto searcher = bench.make(60);
+  // What is not there is dropped, and what nobody has goes to the agent with most of its role.
+  EXPECT_EQ(searcher->story().assignment.agents.size(), 2U);
+  EXPECT_THAT(searcher->story().assignment.agents[0], testing::UnorderedElementsAre("tile.A@0", "parallel@0", "tile.C@0"));
+  run(*searcher, bench.spaces, 60, bench.threads);
+
+  ASSERT_TRUE(write_file(path, to_yaml(AgentAssignment{{{"tile.Q@0"}, {"seed_l2"}}, "of another space"})));
+  EXPECT_THAT(bench.refusal(), HasSubstr("no name, 'tile.Q@0' the first, is a parameter of the design space"));
+  ASSERT_TRUE(write_file(path, "agents: 3\n"));
+  EXPECT_THAT(bench.refusal(), HasSubstr("tilewright_assignment.yaml"));
+  std::filesystem::remove(path);
+}
+
+TEST(AgentsSearcher, WrongOptionsAreRefusedBeforeTheFirstSample) {
+  const auto refusal = [](const auto& change) {
+    Bench bench;
+    change(bench.options);
+    return bench.refusal();
+  };
+  EXPECT_THAT(refusal([](AgentsOptions& o) { o.assign = "by-rule"; }),
+              HasSubstr("assignment 'by-rule' is not known (did you mean 'by-role'?) and is no file"));
+  for (const char* wrong : {"random:0", "random:7", "random:x", "random:"}) {
+    EXPECT_THAT(refusal([&](AgentsOptions& o) { o.assign = wrong; }), HasSubstr("expected random:K with K from 1 to 6"));
+  }
+  EXPECT_THAT(refusal([](AgentsOptions& o) { o.explore = "sobel"; }), HasSubstr("did you mean 'sobol'?"));
+  EXPECT_THAT(refusal([](AgentsOptions& o) { o.correlation = "person"; }), HasSubstr("did you mean 'pearson'?"));
+  EXPECT_THAT(refusal([](AgentsOptions& o) { o.linkage = "wart"; }), HasSubstr("did you mean 'ward'?"));
+  EXPECT_THAT(refusal([](AgentsOptions& o) { o.team.learning.critic = "onw"; }), HasSubstr("critic 'onw' is not known"));
+  EXPECT_THAT(refusal([](AgentsOptions& o) { o.threshold = 0.5, o.agents = 3; }),
+              HasSubstr("agents.threshold and agents.agents are both given"));
+}
+
+TEST(AgentsSearcher, EveryMeasureAndLinkageMakesATeam) {
+  for (const char* correlation : {"pearson", "spearman", "distance", "mutual-information"}) {
+    for (const char* linkage : {"average", "ward"}) {
+      Bench bench;
+      bench.options.correlation = correlation;
+      bench.options.linkage = linkage;
+      const auto searcher = bench.make(100);
+      run(*searcher, bench.spaces, 40, bench.threads);
+      EXPECT_THAT(searcher->story().assignment.origin, HasSubstr(correlation));
+      EXPECT_THAT(searcher->story().assignment.origin, HasSubstr(linkage));
+    }
+  }
+}
+
+TEST(AgentsSearcher, AThresholdCutsTheDendrogram) {
+  Bench bench;
+  bench.options.threshold = 1e-9;
+  const auto apart = bench.make(100);
+  run(*apart, bench.spaces, 40, bench.threads);
+  EXPECT_EQ(apart->story().assignment.agents.size(), 6U);
+  bench.options.threshold = 10;
+  const auto together = bench.make(100);
+  run(*together, bench.spaces, 40, bench.threads);
+  EXPECT_EQ(together->story().assignment.agents.size(), 1U);
+}
+
+// The team samples near the optimum, where parameters depend on each other otherwise than among random points.
+TEST(AgentsSearcher, DriftRevisesTheAssignmentAndKeepsTheBest) {
+  Bench bench;
+  bench.options.drift = 150;
+  bench.options.drift_limit = 1;  // any other clustering
+  const auto searcher = bench.make(400);
+  const Course course = run(*searcher, bench.spaces, 400, bench.threads);
+  EXPECT_GT(searcher->story().revisions, 0);
+  EXPECT_EQ(course.ledgers[0].samples, 400);
+  EXPECT_EQ(searcher->saved()->assignment.agents, searcher->story().assignment.agents);
+  // The best point of each problem is the first that the new team remembers.
+  const SavedTeam saved = *searcher->saved();
+  const TeamHeads heads(bench.spaces, saved.parameters, saved.assignment);
+  for (std::size_t problem = 0; problem < 2; ++problem) {
+    std::vector<std::int32_t> expected;
+    for (std::size_t head = 0; head < heads.head_count(); ++head) {
+      const auto parameter = static_cast<std::size_t>(heads.parameter(problem, head));
+      const std::int32_t value = course.ledgers[problem].best->point[parameter];
+      expected.push_back(static_cast<std::int32_t>(heads.choice_of(problem, head, value)));
+    }
+    EXPECT_EQ(saved.memory.problems[problem].points.front(), expected);
+  }
+  EXPECT_LT(course.ledgers[0].repeated + course.ledgers[1].repeated, 20);  // what was tried is still known
+}
+
+TEST(AgentsSearcher, WithoutDriftNothingIsRevised) {
+  Bench bench;
+  const auto never = bench.make(200);
+  const Course plain = run(*never, bench.spaces, 200, bench.threads);
+  EXPECT_EQ(never->story().revisions, 0);
+  bench.options.drift = 50;
+  bench.options.drift_limit = -1;  // no clustering is that different
+  const auto looking = bench.make(200);
+  EXPECT_EQ(points(run(*looking, bench.spaces, 200, bench.threads)), points(plain));
+  EXPECT_EQ(looking->story().revisions, 0);
+}
+
+TEST(AgentsSearcher, ATrainedTeamStartsWithoutExploration) {
+  Bench bench;
+  const auto teacher = bench.make(200);
+  run(*teacher, bench.spaces, 200, bench.threads);
+  const SavedTeam saved = *teacher->saved();
+  bench.options.assign = "clusters";
+  const auto pupil = bench.make(100, 2, &saved);
+  run(*pupil, bench.spaces, 60, bench.threads);
+  EXPECT_EQ(pupil->story().explored, 0);
+  EXPECT_EQ(pupil->story().assignment.agents, saved.assignment.agents);
+
+  SavedTeam foreign = saved;
+  for (auto& agent : foreign.assignment.agents) {
+    for (std::string& name : agent) name = "x." + name;
+  }
+  const auto refused = AgentsSearcher::make(bench.spaces, bench.options, 100, 1, bench.threads, &foreign);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("the trained team: no name"));
+}
+
+TEST(AgentsSearcher, EveryLearnerAndCriticRunsTheSameOnAnyNumberOfThreads) {
+  for (const auto& [learner, critic] : {std::pair("ippo", "none"),
+                                        {"ippo", "own"},
+                                        {"ippo", "central"},
+                                        {"mappo", "own"},
+                                        {"maddpg", "own"},
+                                        {"masac", "own"}}) {
+    std::vector<std::vector<Point>> runs;
+    for (const std::size_t count : {1U, 2U}) {
+      Bench bench;
+      ThreadPool threads(count);
+      bench.options.team.learning.learner = learner;
+      bench.options.team.learning.critic = critic;
+      bench.options.team.batch = 32;
+      const auto made = AgentsSearcher::make(bench.spaces, bench.options, 160, 4, threads);
+      ASSERT_TRUE(made) << made.error().message;
+      const Course course = run(**made, bench.spaces, 160, threads);
+      EXPECT_EQ(course.ledgers[0].samples, 160) << learner;
+      runs.push_back(points(course));
+    }
+    EXPECT_EQ(runs[0], runs[1]) << learner << " " << critic;
+  }
+}
+
+TEST(AgentsSearcher, SettingsReadBack) {
+  AgentsOptions options;
+  const std::vector<SettingValue> values = values_of(settings_of(options));
+  Settings given;
+  for (const SettingValue& value : values) {
+    EXPECT_FALSE(value.meaning.empty()) << value.name;
+    given["agents." + value.name] = value.value;
+  }
+  EXPECT_EQ(given.size(), values.size());
+  AgentsOptions again;
+  ASSERT_TRUE(apply_settings(given, "agents", settings_of(again)));
+  EXPECT_EQ(values_of(settings_of(again)), values);
+}
+
+}  // namespace
+}  // namespace tilewright

@@ -1,0 +1,129 @@
+#include "tilewright/agents/team_memory.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tilewright/base/file.hpp"
+
+namespace tilewright {
+namespace {
+
+using testing::HasSubstr;
+
+SavedTeam example() {
+  SavedTeam team;
+  team.parameters = {{"parallel@0", ParameterKind::Categorical, Role::Parallelism, 4},
+                     {"order.K@0", ParameterKind::Ordinal, Role::Order, 6},
+                     {"tile.K@0", ParameterKind::Ordinal, Role::Tile, 64}};
+  team.assignment = {{{"parallel@0", "tile.K@0"}, {"order.K@0"}}, "clusters (pearson)"};
+  team.memory.problems = {{"net/conv \"1\"", {0.25F, 0.1F}, {{1, 2, 3}, {0, -1, 5}}}, {"net/fc", {1, 0}, {{3, -1, 0}}}};
+  team.policies.metadata["update"] = "7";
+  team.learner = "masac";
+  team.critic = "central";
+  team.hidden = 48;
+  return team;
+}
+
+class TeamMemoryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::filesystem::path(testing::TempDir()) / ("tilewright_team_" + std::string(info->name()));
+    std::filesystem::remove_all(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void write(const char* name, const std::string& text) const { ASSERT_TRUE(write_file(folder_ / name, text)); }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(TeamMemoryTest, ReadsBackWhatWasWritten) {
+  const SavedTeam team = example();
+  ASSERT_TRUE(write_team(team, folder_ / "team"));
+  for (const auto& place : {folder_ / "team", folder_}) {  // the team, or the run it belongs to
+    const auto read = read_team(place);
+    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_EQ(read->parameters.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(read->parameters[i].name, team.parameters[i].name);
+      EXPECT_EQ(read->parameters[i].kind, team.parameters[i].kind);
+      EXPECT_EQ(read->parameters[i].role, team.parameters[i].role);
+      EXPECT_EQ(read->parameters[i].value_count, team.parameters[i].value_count);
+    }
+    EXPECT_EQ(read->assignment, team.assignment);
+    ASSERT_EQ(read->memory.problems.size(), 2U);
+    for (std::size_t i = 0; i < 2; ++i) {
+      EXPECT_EQ(read->memory.problems[i].name, team.memory.problems[i].name);
+      EXPECT_EQ(read->memory.problems[i].features, team.memory.problems[i].features);
+      EXPECT_EQ(read->memory.problems[i].points, team.memory.problems[i].points);
+    }
+    EXPECT_EQ(read->policies.metadata, team.policies.metadata);
+    EXPECT_EQ(read->learner, "masac");
+    EXPECT_EQ(read->critic, "central");
+    EXPECT_EQ(read->hidden, 48);
+  }
+}
+
+TEST_F(TeamMemoryTest, AMissingTeamNamesItsFile) {
+  const auto read = read_team(folder_);
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().message, HasSubstr("team.json"));
+}
+
+TEST_F(TeamMemoryTest, AllFilesAreNeeded) {
+  for (const char* name : {"assignment.yaml", "policies.safetensors", "team.json"}) {
+    ASSERT_TRUE(write_team(example(), folder_));
+    std::filesystem::remove(folder_ / name);
+    const auto read = read_team(folder_);
+    ASSERT_FALSE(read) << name;
+    EXPECT_THAT(read.error().message, HasSubstr(name));
+  }
+}
+
+TEST_F(TeamMemoryTest, DamageIsASentence) {
+  ASSERT_TRUE(write_team(example(), folder_));
+  const std::string good = *read_file(folder_ / "team.json");
+  std::string newer = good;
+  newer.replace(newer.find("tilewright-team-1"), 17, "tilewright-team-9");
+  write("team.json", newer);
+  EXPECT_THAT(read_team(folder_).error().message,
+              HasSubstr("team.json: format is \"tilewright-team-9\", expected \"tilewright-team-1\""));
+  for (const std::string& damaged : {good.substr(0, good.size() / 2), std::string("[]"), std::string("{}"), std::string()}) {
+    write("team.json", damaged);
+    const auto read = read_team(folder_);
+    ASSERT_FALSE(read);
+    EXPECT_THAT(read.error().message, HasSubstr("team.json: is no description of a team"));
+  }
+}
+
+// A point is a choice for every head; fewer would be read past their end.
+TEST_F(TeamMemoryTest, PointsHaveAChoiceForEveryParameter) {
+  SavedTeam team = example();
+  team.memory.problems[1].points[0].pop_back();
+  ASSERT_TRUE(write_team(team, folder_));
+  const auto read = read_team(folder_);
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().message, HasSubstr("net/fc"));
+  EXPECT_THAT(read.error().message, HasSubstr("expected 3"));
+}
+
+TEST(TeamMemory, SimilarProblemsAreDrawnMoreOften) {
+  const std::vector<std::vector<float>> all = {{0, 0}, {1, 0}, {3, 4}, {0, 0.5F}};
+  EXPECT_EQ(distance(all[0], all[2]), 5);
+  Rng rng(1, "similar");
+  std::vector<int> drawn(4, 0);
+  for (int n = 0; n < 20'000; ++n) ++drawn[draw_similar(all, {0, 1, 2}, {0, 0}, 0.5, rng)];
+  EXPECT_EQ(drawn[3], 0);  // no candidate
+  EXPECT_NEAR(static_cast<double>(drawn[1]) / drawn[0], std::exp(-1 / 0.5), 0.02);
+  EXPECT_LT(drawn[2], 10);
+  // Far from all of them, it is the difference that counts.
+  int nearer = 0;
+  for (int n = 0; n < 1000; ++n) nearer += draw_similar(all, {0, 1}, {1000, 0}, 0.1, rng) == 1 ? 1 : 0;
+  EXPECT_EQ(nearer, 1000);
+}
+
+}  // namespace
+}  // namespace tilewright

@@ -1,0 +1,235 @@
+#include "tilewright/agents/team.hpp"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "target_space.hpp"
+
+namespace tilewright {
+namespace {
+
+constexpr std::size_t kObservation = 3;
+
+// A team of three agents on one problem, and rows that show it the same thing every time.
+struct Workshop {
+  TargetSpace space{"target", 0.3F};
+  TeamHeads heads{{&space}, space.parameters(), assign_by_role(space.parameters())};
+  ThreadPool threads;
+  std::unique_ptr<Team> team;
+
+  explicit Workshop(const LearningOptions& options, std::uint64_t seed = 1, std::size_t thread_count = 1)
+      : threads(thread_count) {
+    auto made = Team::make(heads, kObservation, options, seed, threads);
+    EXPECT_TRUE(made) << made.error().message;
+    team = std::move(made).value();
+  }
+
+  TeamRows rows(std::size_t count) const {
+    TeamRows rows(kObservation, heads.choice_count());
+    for (std::size_t row = 0; row < count; ++row) {
+      rows.add();
+      rows.observation(row)[0] = 1;
+      std::ranges::copy(heads.mask(0), rows.mask(row).begin());
+    }
+    return rows;
+  }
+  // The value of a head that the team chose.
+  std::int32_t value(TeamRows& rows, std::size_t row, std::size_t head) const {
+    return heads.values(0, head, team->choice(rows, row, head)).first;
+  }
+};
+
+LearningOptions learner_named(const std::string& learner, const std::string& critic = "own") {
+  LearningOptions options;
+  options.learner = learner;
+  options.critic = critic;
+  options.hidden = 16;
+  return options;
+}
+
+struct Learning {
+  const char* learner;
+  const char* critic;
+};
+class EachLearner : public testing::TestWithParam<Learning> {
+ protected:
+  LearningOptions options() const { return learner_named(GetParam().learner, GetParam().critic); }
+  bool is_off_policy() const { return options().learner == "maddpg" || options().learner == "masac"; }
+};
+INSTANTIATE_TEST_SUITE_P(Team, EachLearner,
+                         testing::Values(Learning{"ippo", "none"}, Learning{"ippo", "own"}, Learning{"ippo", "central"},
+                                         Learning{"mappo", "own"}, Learning{"maddpg", "own"}, Learning{"masac", "own"}),
+                         [](const auto& tested) { return std::string(tested.param.learner) + "_" + tested.param.critic; });
+
+TEST_P(EachLearner, OnlyOpenChoicesAreMade) {
+  Workshop shop(options());
+  TeamRows rows = shop.rows(100);
+  shop.team->act(rows);
+  for (std::size_t row = 0; row < 100; ++row) {
+    for (std::size_t head = 0; head < shop.heads.head_count(); ++head) {
+      const std::size_t choice = shop.team->choice(rows, row, head);
+      ASSERT_LT(choice, shop.heads.size_of(head));
+      EXPECT_EQ(rows.mask(row)[shop.heads.offset_of(head) + choice], 1);
+    }
+  }
+}
+
+TEST_P(EachLearner, WhatIsHeldStays) {
+  Workshop shop(options());
+  TeamRows rows = shop.rows(60);
+  Rng rng(1, "held");
+  std::vector<std::vector<std::int32_t>> held(60, std::vector<std::int32_t>(shop.heads.head_count(), -1));
+  for (std::size_t row = 0; row < 60; ++row) {
+    for (std::size_t head = 0; head < shop.heads.head_count(); ++head) {
+      if (rng.below(2) == 0) continue;
+      const Parameter& declared = shop.space.parameters()[static_cast<std::size_t>(shop.heads.parameter(0, head))];
+      const auto value = static_cast<std::int32_t>(rng.below(declared.value_count));
+      const std::size_t choice = shop.heads.choice_of(0, head, value);
+      held[row][head] = static_cast<std::int32_t>(choice);
+      const auto open = rows.mask(row).subspan(shop.heads.offset_of(head), shop.heads.size_of(head));
+      std::ranges::fill(open, 0.0F);
+      open[choice] = 1;
+    }
+  }
+  shop.team->act(rows);
+  int moved = 0;
+  for (std::size_t row = 0; row < 60; ++row) {
+    for (std::size_t head = 0; head < shop.heads.head_count(); ++head) {
+      const auto choice = static_cast<std::int32_t>(shop.team->choice(rows, row, head));
+      if (held[row][head] < 0) {
+        moved += choice != static_cast<std::int32_t>(shop.team->choice(rows, 0, head)) ? 1 : 0;
+        continue;
+      }
+      EXPECT_EQ(choice, held[row][head]);
+      const auto actions = rows.actions(row).subspan(shop.heads.offset_of(head), shop.heads.size_of(head));
+      EXPECT_EQ(std::ranges::max_element(actions) - actions.begin(), held[row][head]);
+    }
+  }
+  EXPECT_GT(moved, 20);
+}
+
+// A point per row is worth as much of the best point's entries as it has.
+TEST_P(EachLearner, PoliciesMoveTowardsWhatIsRewarded) {
+  LearningOptions chosen = options();
+  chosen.learning_rate = 5e-3;
+  Workshop shop(chosen);
+  const Point best = shop.space.best();
+  const auto play = [&](bool learn) {
+    TeamRows rows = shop.rows(64);
+    shop.team->act(rows);
+    std::vector<float> rewards;
+    double share = 0;
+    for (std::size_t row = 0; row < 64; ++row) {
+      float reward = 0;
+      for (std::size_t head = 0; head < shop.heads.head_count(); ++head) {
+        const auto parameter = static_cast<std::size_t>(shop.heads.parameter(0, head));
+        reward += shop.value(rows, row, head) == best[parameter] ? 1.0F : 0.0F;
+      }
+      rewards.push_back(reward);
+      share += static_cast<double>(reward) / 6 / 64;
+    }
+    if (learn) shop.team->learn(rows, rewards);
+    return share;
+  };
+  double before = 0, after = 0;
+  for (int n = 0; n < 10; ++n) before += play(false) / 10;
+  const int rounds = is_off_policy() ? 30 : 120;  // those update once per row
+  for (int n = 0; n < rounds; ++n) play(true);
+  for (int n = 0; n < 10; ++n) after += play(false) / 10;
+  EXPECT_LT(before, 0.3);
+  EXPECT_GT(after, 0.7);
+  EXPECT_GT(shop.team->update_count(), 20);
+}
+
+TEST_P(EachLearner, ASavedTeamActsAndLearnsAsTheOriginal) {
+  Workshop shop(options()), twin(options());  // streams are a matter of the seed, how far they are of the file
+  Rng rng(3, "rewards");
+  const auto teach = [&](Workshop& pupil, Rng chance) {
+    for (int n = 0; n < 3; ++n) {
+      TeamRows rows = pupil.rows(32);
+      pupil.team->act(rows);
+      std::vector<float> rewards;
+      for (int row = 0; row < 32; ++row) rewards.push_back(static_cast<float>(chance.uniform()));
+      pupil.team->learn(rows, rewards);
+    }
+  };
+  teach(shop, rng);
+  const auto acted = [](Workshop& pupil) {
+    TeamRows rows = pupil.rows(20);
+    pupil.team->act(rows);
+    std::vector<float> actions;
+    for (std::size_t row = 0; row < 20; ++row) {
+      actions.insert(actions.end(), rows.actions(row).begin(), rows.actions(row).end());
+    }
+    return actions;
+  };
+  TensorFile file;
+  shop.team->save(file);
+  ASSERT_TRUE(twin.team->load(file));
+  EXPECT_EQ(acted(shop), acted(twin));
+  if (is_off_policy()) return;  // what they remember is not saved
+  teach(shop, rng);
+  teach(twin, rng);
+  EXPECT_EQ(acted(shop), acted(twin));
+}
+
+TEST_P(EachLearner, ActsAndLearnsTheSameOnAnyNumberOfThreads) {
+  std::vector<std::vector<float>> runs;
+  for (const std::size_t count : {1U, 2U}) {
+    Workshop shop(options(), 5, count);
+    std::vector<float>& actions = runs.emplace_back();
+    for (int n = 0; n < 6; ++n) {
+      TeamRows rows = shop.rows(64);
+      shop.team->act(rows);
+      std::vector<float> rewards;
+      for (std::size_t row = 0; row < 64; ++row) {
+        rewards.push_back(rows.actions(row)[3]);
+        actions.insert(actions.end(), rows.actions(row).begin(), rows.actions(row).end());
+      }
+      shop.team->learn(rows, rewards);
+    }
+  }
+  EXPECT_EQ(runs[1], runs[0]);
+}
+
+TEST(Team, RowsAreCopiedWhole) {
+  TeamRows from(2, 3), to(2, 3);
+  for (int n = 0; n < 3; ++n) from.add();
+  from.observation(1)[1] = 4;
+  from.mask(1)[2] = 1;
+  from.actions(1)[0] = 0.5F;
+  to.append(from, 2);
+  to.append(from, 1);
+  ASSERT_EQ(to.size(), 2U);
+  EXPECT_EQ(to.observation(1)[1], 4);
+  EXPECT_EQ(to.mask(1)[2], 1);
+  EXPECT_EQ(to.actions(1)[0], 0.5F);
+  EXPECT_EQ(to.observation(0)[1], 0);
+  to.clear();
+  EXPECT_EQ(to.size(), 0U);
+}
+
+TEST(Team, WrongOptionsAreSentences) {
+  Workshop shop(learner_named("ippo"));
+  const auto critic = Team::make(shop.heads, kObservation, learner_named("ippo", "owned"), 1, shop.threads);
+  ASSERT_FALSE(critic);
+  EXPECT_EQ(critic.error().message, "critic 'owned' is not known (did you mean 'own'?), expected none, own or central");
+  const auto learner = Team::make(shop.heads, kObservation, learner_named("ipo"), 1, shop.threads);
+  ASSERT_FALSE(learner);
+  EXPECT_THAT(learner.error().message, testing::HasSubstr("'ipo'"));
+}
+
+TEST(Team, PoliciesOfAnotherFormAreRefused) {
+  Workshop shop(learner_named("ippo"));
+  LearningOptions wider = learner_named("ippo");
+  wider.hidden = 24;
+  Workshop other(wider);
+  TensorFile file;
+  shop.team->save(file);
+  EXPECT_FALSE(other.team->load(file));
+}
+
+}  // namespace
+}  // namespace tilewright
