@@ -6,69 +6,16 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "tilewright/app/plot.hpp"
 #include "tilewright/app/train_world.hpp"
 #include "tilewright/base/text.hpp"
+#include "tilewright/report/page.hpp"
+#include "tilewright/report/plot.hpp"
 
 namespace tilewright {
 namespace {
 
 constexpr std::size_t kMostPoints = 500;   // of a line
 constexpr std::size_t kMostColumns = 120;  // of the phase plot
-
-constexpr std::string_view kStyle = R"(
-:root { color-scheme: light dark; --page: #ffffff; --card: #f5f6f8; --ink: #1c2126; --muted: #5d6770; --grid: #e1e5e9;
-  --c0: #2b6cb0; --c1: #d97706; --c2: #2f855a; --c3: #b83280; --c4: #6b46c1; --c5: #0987a0; --c6: #975a16; --c7: #8a949e; }
-@media (prefers-color-scheme: dark) {
-  :root { --page: #14181c; --card: #1e242a; --ink: #e6e9ec; --muted: #9aa5b0; --grid: #2f373f;
-    --c0: #63a4e8; --c1: #f0a13a; --c2: #5cb985; --c3: #e87fb8; --c4: #a78bfa; --c5: #4cc3d9; --c6: #d0a05a; --c7: #7b8791; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 28px 24px 48px; max-width: 980px; background: var(--page); color: var(--ink);
-  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
-h1 { font-size: 24px; line-height: 1.25; margin: 0; }
-h2 { font-size: 17px; margin: 36px 0 8px; }
-p { margin: 4px 0; }
-.muted { color: var(--muted); }
-.note { background: var(--card); border-left: 4px solid var(--c1); padding: 8px 14px; margin: 14px 0; }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(190px, 1fr)); gap: 12px; margin: 20px 0 0; }
-.figures div { background: var(--card); border-radius: 8px; padding: 12px 16px; }
-.figures b { display: block; font-size: 27px; line-height: 1.25; font-weight: 650; font-variant-numeric: tabular-nums; }
-.plot { width: 100%; height: auto; display: block; }
-.plot text { fill: var(--muted); font-size: 12px; }
-.plot .grid { stroke: var(--grid); }
-.plot .mark { stroke: var(--muted); stroke-dasharray: 3 4; }
-.plot .axis { stroke: var(--muted); }
-.plot .line { fill: none; stroke: var(--c); stroke-width: 2; stroke-linejoin: round; }
-.plot .dot { fill: var(--c); fill-opacity: 0; }
-.plot .dot:hover, .plot .dot[r="3"] { fill-opacity: 1; }
-.legend { margin: 2px 0 6px; font-size: 13px; color: var(--muted); }
-.legend span { margin-right: 18px; white-space: nowrap; }
-.legend i { display: inline-block; width: 12px; height: 12px; border-radius: 3px; margin-right: 6px; vertical-align: -1px; }
-.scroll { overflow-x: auto; margin-top: 14px; }
-table { border-collapse: collapse; width: 100%; font-size: 14px; font-variant-numeric: tabular-nums; }
-th { text-align: left; font-weight: 600; color: var(--muted); }
-th, td { padding: 4px 14px 4px 0; border-bottom: 1px solid var(--grid); white-space: nowrap; }
-td.n, th.n { text-align: right; }
-td.wide { white-space: normal; overflow-wrap: anywhere; }
-td i { display: inline-block; width: 12px; height: 12px; border-radius: 3px; margin-right: 8px; vertical-align: -1px; }
-.two { display: grid; grid-template-columns: repeat(auto-fit, minmax(300px, 1fr)); gap: 0 36px;
-  align-items: start; }
-.episode { display: block; width: 100%; max-width: 460px; border-radius: 8px; }
-.command { margin: 18px 0 8px; }
-code { font: 13px/1.5 ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
-)";
-
-std::string figure(const std::string& value, const std::string& name, const std::string& detail) {
-  return fmt::format("<div>{}<b>{}</b><span class=\"muted\">{}</span></div>\n", html_escaped(name), html_escaped(value),
-                     html_escaped(detail));
-}
-
-// Four significant digits without an exponent.
-std::string short_number(double value) {
-  if (!std::isfinite(value)) return fmt::format("{}", value);
-  if (std::abs(value) >= 10'000) return with_thousands(static_cast<std::int64_t>(std::llround(value)));
-  return fmt::format("{:.4g}", value);
-}
 
 std::string head(const TrainSummary& summary) {
   const TrainState& state = summary.state;
@@ -77,24 +24,22 @@ std::string head(const TrainSummary& summary) {
                                  html_escaped(title_of(summary)), with_thousands(state.episodes), *summary.settings.seed,
                                  TILEWRIGHT_VERSION);
   if (summary.interrupted) {
-    html += fmt::format("<p class=\"note\">Stopped after {} of {} episodes.</p>\n", with_thousands(state.episodes),
-                        with_thousands(summary.episodes));
+    html += note(
+        fmt::format("Stopped after {} of {} episodes.", with_thousands(state.episodes), with_thousands(summary.episodes)));
   }
-  if (const std::string why = why_no_updates(summary); !why.empty()) {
-    html += fmt::format("<p class=\"note\">{}.</p>\n", html_escaped(why));
-  }
-  html += "<div class=\"figures\">\n";
-  html +=
-      figure(short_number(recent.total), "mean return", fmt::format("last {} episodes", with_thousands(recent.episodes)));
+  if (const std::string why = why_no_updates(summary); !why.empty()) html += note(why + ".");
+  std::vector<Figure> tiles{
+      {short_number(recent.total), "mean return", fmt::format("last {} episodes", with_thousands(recent.episodes))}};
   if (summary.eval_episodes > 0) {
     double total = 0;
     for (const double value : summary.eval_returns) total += value;
-    html += figure(short_number(total), "greedy return", fmt::format("{} episodes", with_thousands(summary.eval_episodes)));
+    tiles.push_back(
+        {short_number(total), "greedy return", fmt::format("{} episodes", with_thousands(summary.eval_episodes))});
   }
-  html += figure(short_number(episodes_per_second(summary)), "episodes per second",
-                 fmt::format("{} steps in all", with_thousands(state.steps)));
-  html += figure(short_number(seconds(summary)), "seconds", fmt::format("{} updates", with_thousands(summary.updates)));
-  return html + "</div>\n";
+  tiles.push_back({short_number(episodes_per_second(summary)), "episodes per second",
+                   fmt::format("{} steps in all", with_thousands(state.steps))});
+  tiles.push_back({short_number(seconds(summary)), "seconds", fmt::format("{} updates", with_thousands(summary.updates))});
+  return html + figures(tiles);
 }
 
 std::string curve_section(const TrainSummary& summary) {
@@ -128,16 +73,15 @@ std::string returns_section(const TrainSummary& summary) {
   const EnvironmentSpec& spec = summary.spec;
   const RecentReturns recent = recent_returns(summary.state, *summary.settings.curve_every);
   const bool evaluated = summary.eval_episodes > 0;
-  std::string html =
-      "<div><h2>Returns by agent</h2>\n<div class=\"scroll\"><table><tr><th>agent</th><th>team</th><th "
-      "class=\"n\">return</th>";
-  html += evaluated ? "<th class=\"n\">greedy</th></tr>\n" : "</tr>\n";
+  std::vector<TableColumn> columns{{"agent", false}, {"team", false}, {"return"}};
+  if (evaluated) columns.push_back({"greedy"});
+  std::vector<std::vector<std::string>> rows;
   for (std::size_t agent = 0; agent < spec.agent_count(); ++agent) {
-    html += fmt::format("<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td>{}</tr>\n", html_escaped(spec.agents[agent].name),
-                        html_escaped(spec.agents[agent].team), short_number(recent.agents[agent]),
-                        evaluated ? fmt::format("<td class=\"n\">{}</td>", short_number(summary.eval_returns[agent])) : "");
+    rows.push_back(
+        {html_escaped(spec.agents[agent].name), html_escaped(spec.agents[agent].team), short_number(recent.agents[agent])});
+    if (evaluated) rows.back().push_back(short_number(summary.eval_returns[agent]));
   }
-  return html + "</table></div></div>\n";
+  return "<div><h2>Returns by agent</h2>\n" + table(columns, rows) + "</div>\n";
 }
 
 // Neighbouring intervals together, so that every column stays wide enough to see.
@@ -164,27 +108,25 @@ std::string phase_section(const TrainSummary& summary) {
   double sum = 0;
   for (const PhaseTotals& phase : summary.totals.phases) sum += phase.wall_seconds;
   std::string html = "<h2>Where the time went</h2>\n" + legend(plot.series) + to_svg(plot);
-  html +=
-      "<div class=\"scroll\"><table><tr><th>phase</th><th class=\"n\">share</th><th class=\"n\">seconds</th>"
-      "<th class=\"n\">CPU seconds</th><th class=\"n\">calls</th><th class=\"n\">bytes gathered</th>";
-  if (summary.totals.has_counters) html += "<th class=\"n\">cache misses</th><th class=\"n\">dTLB misses</th>";
-  html += "</tr>\n";
+  std::vector<TableColumn> columns{{"phase", false}, {"share"}, {"seconds"}, {"CPU seconds"}, {"calls"}, {"bytes gathered"}};
+  if (summary.totals.has_counters) {
+    columns.push_back({"cache misses"});
+    columns.push_back({"dTLB misses"});
+  }
+  std::vector<std::vector<std::string>> rows;
   for (std::size_t index = 0; index < kPhaseCount; ++index) {
     const PhaseTotals& phase = summary.totals.phases[index];
-    html += fmt::format(
-        "<tr><td><i style=\"background:var(--c{})\"></i>{}</td><td class=\"n\">{:.1f} %</td><td class=\"n\">{:.3f}</td>"
-        "<td class=\"n\">{:.3f}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>",
-        index, to_string(static_cast<Phase>(index)), sum > 0 ? 100 * phase.wall_seconds / sum : 0, phase.wall_seconds,
-        phase.cpu_seconds, with_thousands(static_cast<std::int64_t>(phase.calls)),
-        phase.bytes > 0 ? with_prefix(static_cast<double>(phase.bytes)) : "–");
+    rows.push_back({chip(index) + std::string(to_string(static_cast<Phase>(index))),
+                    fmt::format("{:.1f} %", sum > 0 ? 100 * phase.wall_seconds / sum : 0),
+                    fmt::format("{:.3f}", phase.wall_seconds), fmt::format("{:.3f}", phase.cpu_seconds),
+                    with_thousands(static_cast<std::int64_t>(phase.calls)),
+                    phase.bytes > 0 ? with_prefix(static_cast<double>(phase.bytes)) : "–"});
     if (summary.totals.has_counters) {
-      html +=
-          fmt::format("<td class=\"n\">{}</td><td class=\"n\">{}</td>", with_prefix(static_cast<double>(phase.cache_misses)),
-                      with_prefix(static_cast<double>(phase.dtlb_misses)));
+      rows.back().push_back(with_prefix(static_cast<double>(phase.cache_misses)));
+      rows.back().push_back(with_prefix(static_cast<double>(phase.dtlb_misses)));
     }
-    html += "</tr>\n";
   }
-  html += "</table></div>\n";
+  html += table(columns, rows);
   if (!summary.totals.has_counters && !summary.totals.why_no_counters.empty()) {
     html += fmt::format("<p class=\"muted\">{}</p>\n", html_escaped(summary.totals.why_no_counters));
   }
@@ -207,17 +149,12 @@ std::string episode_section(const TrainSummary& summary) {
 }
 
 std::string configuration_section(const TrainSummary& summary) {
-  const nlohmann::ordered_json settings = to_json(summary.settings);
-  std::string html = "<h2>Settings and provenance</h2>\n<div class=\"two\">\n";
-  const std::size_t half = (settings.size() + 1) / 2;
-  std::size_t index = 0;
-  for (const auto& [name, value] : settings.items()) {
-    if (index == 0 || index == half) html += index == 0 ? "<table>\n" : "</table>\n<table>\n";
-    html += fmt::format("<tr><td class=\"muted\">{}</td><td class=\"n\">{}</td></tr>\n", html_escaped(name),
-                        html_escaped(value.is_string() ? value.get<std::string>() : value.dump()));
-    ++index;
+  const nlohmann::ordered_json json = to_json(summary.settings);
+  std::vector<std::pair<std::string, std::string>> settings;
+  for (const auto& [name, value] : json.items()) {
+    settings.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
   }
-  html += "</table>\n</div>\n<p class=\"command\"><code>";
+  std::string html = "<h2>Settings and provenance</h2>\n" + properties(settings) + "<p class=\"command\"><code>";
   for (const std::string& word : summary.command) html += html_escaped(word) + " ";
   html += fmt::format(
       "</code></p>\n<p class=\"muted\">tilewright {} with {} thread{} on {}; the same settings give the same curve and "
@@ -230,17 +167,9 @@ std::string configuration_section(const TrainSummary& summary) {
 }  // namespace
 
 std::string report_as_html(const TrainSummary& summary) {
-  std::string html = fmt::format(
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-      "content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
-      "'none'; style-src 'unsafe-inline'; img-src data:\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
-      html_escaped(title_of(summary)), kStyle);
-  html += head(summary);
-  html += curve_section(summary);
-  html += phase_section(summary);
-  html += "<div class=\"two\">\n" + episode_section(summary) + returns_section(summary) + "</div>\n";
-  html += configuration_section(summary);
-  return html + "</body>\n</html>\n";
+  return page(title_of(summary), head(summary) + curve_section(summary) + phase_section(summary) + "<div class=\"two\">\n" +
+                                     episode_section(summary) + returns_section(summary) + "</div>\n" +
+                                     configuration_section(summary));
 }
 
 }  // namespace tilewright
