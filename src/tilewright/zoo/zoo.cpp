@@ -14,9 +14,22 @@ std::vector<std::string> zoo_names(std::string_view kind) {
   return names;
 }
 
+namespace {
+
+// Names are told apart by their letters and digits only.
+std::string plain(std::string_view name) {
+  std::string letters;
+  for (const char c : lower(name)) {
+    if (c != '_' && c != '-' && c != '.') letters += c;
+  }
+  return letters;
+}
+
+}  // namespace
+
 Result<std::string> zoo_text(std::string_view kind, std::string_view name) {
   for (const ZooFile& file : zoo_files()) {
-    if (file.kind == kind && file.name == name) return std::string(file.text);
+    if (file.kind == kind && plain(file.name) == plain(name)) return std::string(file.text);
   }
   const std::vector<std::string> names = zoo_names(kind);
   std::string hint = did_you_mean(name, names);
