@@ -1,11 +1,11 @@
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "tilewright/app/commands.hpp"
+#include "tilewright/app/stop_signal.hpp"
 #include "tilewright/app/train_outputs.hpp"
 #include "tilewright/app/train_progress.hpp"
 #include "tilewright/app/train_report.hpp"
@@ -19,17 +19,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
-
-volatile std::sig_atomic_t stop_asked = 0;
-
-// The first Ctrl-C (or request to end) lets the round end; a second one ends the program at once.
-void listen_for_signals() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { stop_asked = 1; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
 
 int run_replay(const TrainArguments& arguments) {
   const Result<ReplayVerdict> verdict = replay_trajectory(arguments.replay);
@@ -101,7 +90,7 @@ Result<Done> train(TrainRun& training) {
         next_write = Clock::now() + pause;
       }
     }
-    return stop_asked == 0 && !failure;
+    return !stop_asked() && !failure;
   });
   progress.end();
   if (failure) return *failure;
@@ -154,7 +143,7 @@ Result<int> train_and_tell(const TrainArguments& arguments) {
   if (summary.first_episode > 0) {
     fmt::print(stderr, "{}: goes on after {} episodes\n", summary.directory, with_thousands(summary.first_episode));
   }
-  listen_for_signals();
+  listen_for_stop();
   TW_TRY(const Done trained, train(*training));
   conclude(*training, arguments);
   TW_TRY(const Done written, write_outputs(*training, arguments));

@@ -1,0 +1,127 @@
+#include <chrono>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "tilewright/agents/all_searchers.hpp"
+#include "tilewright/app/commands.hpp"
+#include "tilewright/app/map_command.hpp"
+#include "tilewright/app/map_progress.hpp"
+#include "tilewright/app/map_run.hpp"
+#include "tilewright/app/stop_signal.hpp"
+#include "tilewright/app/train_outputs.hpp"
+#include "tilewright/base/file.hpp"
+#include "tilewright/base/text.hpp"
+
+namespace tilewright {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct MapRun {
+  std::optional<RunLock> lock;
+  std::optional<StoredMemory> memory;
+};
+
+Result<MapRun> open_run(const MapArguments& arguments, const MappingJob& job) {
+  MapRun run;
+  const fs::path directory = arguments.output;
+  if (!arguments.output.empty()) {
+    TW_TRY([[maybe_unused]] const Done same, check_same_run(directory, arguments, job));
+    TW_TRY(RunLock lock, RunLock::take(directory));
+    run.lock.emplace(std::move(lock));
+    std::error_code status;
+    if (!fs::exists(directory / "run.json", status)) {
+      TW_TRY([[maybe_unused]] const Done written, write_file(directory / "run.json", run_json(arguments, job)));
+    }
+  }
+  const fs::path path = !arguments.store.empty() ? fs::path(arguments.store) : directory / "store.sqlite";
+  if (arguments.store.empty() && arguments.output.empty()) return run;
+  TW_TRY(Store store, Store::open(path));
+  TW_TRY(StoredMemory memory, StoredMemory::open(std::move(store), job.spaces()));
+  run.memory.emplace(std::move(memory));
+  return run;
+}
+
+Result<int> map(const MapArguments& arguments) {
+  TW_TRY(const MappingJob job, read_mapping_job(arguments.mapping));
+  listen_for_stop();  // from here on there is something to keep
+  TW_TRY(MapRun run, open_run(arguments, job));
+  const std::int64_t known = run.memory ? run.memory->known() : 0;
+  ThreadPool threads(static_cast<std::size_t>(arguments.threads));
+  MapProgress progress(job, arguments.samples);
+  const auto start = std::chrono::steady_clock::now();
+  Result<MapSearch> search =
+      search_mappings(job, arguments, threads, run.memory ? &*run.memory : nullptr, [&](const SearchLoop& loop) {
+        progress.show(loop);
+        return !stop_asked();
+      });
+  progress.end();
+  if (!search) return search.error();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!arguments.output.empty()) {
+    TW_TRY([[maybe_unused]] const Done written, write_results(*search, arguments.output));
+  }
+
+  const MapResult& result = search->result;
+  std::fputs(arguments.json ? to_json(result).c_str() : to_text(result).c_str(), stdout);
+  const MapTotals totals = totals_of(result);
+  fmt::print(stderr, "{} samples in {:.1f} s ({} per second){}{}\n", with_thousands(totals.samples), seconds,
+             with_thousands(static_cast<std::int64_t>(static_cast<double>(totals.samples) / std::max(1e-9, seconds))),
+             known > 0 ? fmt::format(", {} points known before", with_thousands(known)) : "",
+             arguments.output.empty() ? "" : fmt::format("; results in {}", arguments.output));
+  if (result.interrupted) return kExitInterrupted;
+  return totals.failed > 0 ? kExitInfeasible : kExitDone;
+}
+
+// Flags that are another spelling of settings become settings, so that a run is described in one way.
+MapArguments spelt_out(MapArguments arguments) {
+  if (!arguments.explore.empty()) arguments.settings.push_back("agents.explore=" + arguments.explore);
+  if (!arguments.assign.empty()) arguments.settings.push_back("agents.assign=" + arguments.assign);
+  if (arguments.per_layer) arguments.settings.push_back("agents.joint=false");
+  return arguments;
+}
+
+Result<int> show_settings(const MapArguments& arguments) {
+  Settings settings;
+  for (const std::string& setting : arguments.settings) {
+    TW_TRY([[maybe_unused]] const Done added, add_setting(settings, setting));
+  }
+  TW_TRY(const auto fields, settings_in_force(arguments.search, settings));
+  for (const SettingValue& field : fields) {
+    fmt::print("{:<28} {:<12} {}\n", fmt::format("{}.{}", arguments.search, field.name), field.value, field.meaning);
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+int run_map(const MapArguments& given) {
+  const MapArguments arguments = spelt_out(given);
+  const Result<int> code = arguments.show_settings ? show_settings(arguments) : map(arguments);
+  return code ? *code : report(code.error());
+}
+
+int run_resume(const ResumeArguments& arguments) {
+  if (arguments.directory.empty())
+    return report(invalid("the directory of a run is missing, expected tilewright resume DIR"));
+  const Result<std::string> verb = verb_of(arguments.directory);
+  if (!verb) return report(verb.error());
+  if (*verb == "train") {
+    TrainArguments train;
+    train.output = arguments.directory;
+    train.resume = true;
+    train.threads = arguments.threads;
+    train.json = arguments.json;
+    train.command = arguments.command;
+    return run_train(train);
+  }
+  Result<MapArguments> map_arguments = read_map_run(arguments.directory);
+  if (!map_arguments) return report(map_arguments.error());
+  MapArguments continued = std::move(map_arguments).value();
+  continued.threads = arguments.threads;
+  continued.json = arguments.json;
+  return run_map(continued);
+}
+
+}  // namespace tilewright

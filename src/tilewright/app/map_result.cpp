@@ -1,0 +1,265 @@
+#include "tilewright/app/map_result.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tilewright/base/text.hpp"
+
+namespace tilewright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void accumulate(Metrics& sum, const Metrics& one, double count) {
+  sum.latency += count * one.latency;
+  sum.energy += count * one.energy;
+  sum.macs += count * one.macs;
+  sum.area = std::max(sum.area, one.area);
+  sum.power = std::max(sum.power, one.power);
+  sum.l1 = std::max(sum.l1, one.l1);
+  sum.l2 = std::max(sum.l2, one.l2);
+  sum.pes = std::max(sum.pes, one.pes);
+}
+
+Json to_json(const Metrics& metrics) {
+  return {{"latency", metrics.latency}, {"energy", metrics.energy}, {"edp", metrics.edp()},
+          {"area", metrics.area},       {"power", metrics.power},   {"macs", metrics.macs},
+          {"l1", metrics.l1},           {"l2", metrics.l2},         {"pes", metrics.pes}};
+}
+
+Json to_json(const Nest& nest) {
+  Json json{{"kind", static_cast<int>(nest.kind)}, {"batched", nest.batched}};
+  for (std::size_t i = 0; i < kDimCount; ++i) {
+    const std::string name(name_of(static_cast<Dim>(i)));
+    if (nest.size[i] != 0) json["size"][name] = nest.size[i];
+    if (nest.stride[i] != 0) json["stride"][name] = nest.stride[i];
+  }
+  return json;
+}
+
+Json to_json(const MappedLayer& layer, const MapResult& result) {
+  Json json{{"name", layer.name},
+            {"count", layer.count},
+            {"nest", to_json(layer.nest)},
+            {"log10_space", layer.log10_size},
+            {"status", layer.found ? "ok" : "failed"}};
+  if (layer.found) {
+    const MappedLayer::Found& found = *layer.found;
+    json["metrics"] = to_json(found.metrics);
+    json["score"] = found.score;
+    json["utilisation"] = utilisation(found.metrics, result.machine.simd_lanes);
+    json["pes"] = found.machine.pes;
+    json["mapping"] = to_yaml(found.mapping);
+    if (result.model == Model::Sound) json["exact_factor"] = found.exact_factor;
+    if (layer.dataflow_factor) {
+      json["dataflow"] = layer.dataflow;
+      json["dataflow_factor"] = *layer.dataflow_factor;
+    }
+    if (layer.optimum_factor) json["optimum_factor"] = *layer.optimum_factor;
+  }
+  json["samples"] = layer.ledger.samples;
+  json["valid"] = layer.ledger.valid;
+  json["repeated"] = layer.ledger.repeated;
+  json["rejected"] = Json::object();
+  for (const auto& [reason, count] : layer.rejected) json["rejected"][reason] = count;
+  return json;
+}
+
+std::string factor_text(const std::optional<double>& factor) { return factor ? fmt::format("{:.2f}x", *factor) : "-"; }
+
+}  // namespace
+
+double utilisation(const Metrics& metrics, std::int64_t lanes) {
+  const double peak = metrics.latency * metrics.pes * static_cast<double>(lanes);
+  return peak > 0 ? metrics.macs / peak : 0;
+}
+
+MapTotals totals_of(const MapResult& result) {
+  MapTotals totals;
+  Metrics classic;
+  bool all_classic = true;
+  for (const MappedLayer& layer : result.layers) {
+    totals.samples += layer.ledger.samples;
+    totals.valid += layer.ledger.valid;
+    totals.repeated += layer.ledger.repeated;
+    if (!layer.found) {
+      ++totals.failed;
+      continue;
+    }
+    accumulate(totals.metrics, layer.found->metrics, static_cast<double>(layer.count));
+    if (layer.dataflow_metrics) {
+      accumulate(classic, *layer.dataflow_metrics, static_cast<double>(layer.count));
+    } else {
+      all_classic = false;
+    }
+  }
+  if (all_classic && totals.failed < result.layers.size()) {
+    totals.dataflow_factor = score_of(result.objective, classic)[0] / score_of(result.objective, totals.metrics)[0];
+  }
+  return totals;
+}
+
+std::vector<std::string> remarks_of(const MapResult& result) {
+  std::vector<std::string> remarks;
+  const MapTotals totals = totals_of(result);
+  if (result.interrupted) {
+    remarks.push_back(fmt::format("Stopped early: {} of {} samples were spent; the best so far is kept.",
+                                  with_thousands(totals.samples),
+                                  with_thousands(result.samples * static_cast<std::int64_t>(result.layers.size()))));
+  }
+  for (const MappedLayer& layer : result.layers) {
+    if (layer.found) continue;
+    const std::string why = layer.rejected.empty() ? "no sample was drawn" : "mostly " + layer.rejected.front().first;
+    remarks.push_back(
+        fmt::format("Layer {}: none of {} samples is feasible ({}); `tilewright explain` tells what would fit.", layer.name,
+                    with_thousands(layer.ledger.samples), why));
+  }
+  std::size_t apart = 0;
+  double most = 1;
+  std::string worst;
+  for (const MappedLayer& layer : result.layers) {
+    if (!layer.found || result.model != Model::Sound) continue;
+    const double factor = layer.found->exact_factor;
+    const double away = factor > 0 ? std::max(factor, 1 / factor) : INFINITY;
+    if (away > 1.01) ++apart;
+    if (away > most) {
+      most = away;
+      worst = layer.name;
+    }
+  }
+  if (apart > 0) {
+    remarks.push_back(
+        fmt::format("The exact model prices {} of {} mappings differently by more than 1 %, most of all {} ({}).", apart,
+                    result.layers.size(), worst, std::isinf(most) ? "which it refuses" : fmt::format("{:.2f} times", most)));
+  }
+  return remarks;
+}
+
+std::string to_text(const MapResult& result) {
+  std::size_t width = 5;
+  for (const MappedLayer& layer : result.layers) width = std::max(width, layer.name.size());
+  std::string text = fmt::format("{} on {}, {} minimised by {} ({} samples per layer, seed {}, model {})\n", result.network,
+                                 result.machine.name, name_of(result.objective), result.search,
+                                 with_thousands(result.samples), result.seed, name_of(result.model));
+  text += fmt::format("{:<{}} {:>5} {:>14} {:>12} {:>12} {:>6} {:>12} {:<12} {:>8}\n", "layer", width, "count", "cycles",
+                      "energy nJ", "EDP", "util", "vs dataflow", "", "optimum");
+  for (const MappedLayer& layer : result.layers) {
+    if (!layer.found) {
+      text += fmt::format("{:<{}} {:>5} {:>14}\n", layer.name, width, layer.count, "no mapping");
+      continue;
+    }
+    const Metrics& metrics = layer.found->metrics;
+    text += fmt::format("{:<{}} {:>5} {:>14} {:>12.4g} {:>12.4g} {:>5.1f}% {:>12} {:<12} {:>8}\n", layer.name, width,
+                        layer.count, with_thousands(std::llround(metrics.latency)), metrics.energy, metrics.edp(),
+                        100 * utilisation(metrics, result.machine.simd_lanes), factor_text(layer.dataflow_factor),
+                        layer.dataflow, factor_text(layer.optimum_factor));
+  }
+  const MapTotals totals = totals_of(result);
+  text += fmt::format("{:<{}} {:>5} {:>14} {:>12.4g} {:>12.4g} {:>5.1f}% {:>12} {:<12}\n", "all", width, "",
+                      with_thousands(std::llround(totals.metrics.latency)), totals.metrics.energy, totals.metrics.edp(),
+                      100 * utilisation(totals.metrics, result.machine.simd_lanes), factor_text(totals.dataflow_factor),
+                      "best of each");
+  text += fmt::format(
+      "{} samples: {:.1f} % valid, {:.1f} % proposed before\n", with_thousands(totals.samples),
+      100.0 * static_cast<double>(totals.valid) / static_cast<double>(std::max<std::int64_t>(1, totals.samples)),
+      100.0 * static_cast<double>(totals.repeated) / static_cast<double>(std::max<std::int64_t>(1, totals.samples)));
+  if (result.agents) {
+    const AgentsStory& story = *result.agents;
+    text += fmt::format("{} agents: {}{}{}\n", story.assignment.agents.size(), story.assignment.origin,
+                        story.explored > 0 ? fmt::format(", {} samples explored first", with_thousands(story.explored)) : "",
+                        story.revisions > 0 ? fmt::format(", revised {} times", story.revisions) : "");
+  }
+  for (const std::string& remark : remarks_of(result)) text += remark + "\n";
+  return text;
+}
+
+std::string to_json(const MapResult& result) {
+  const MapTotals totals = totals_of(result);
+  Json json{{"format", "tilewright-map-1"},
+            {"version", TILEWRIGHT_VERSION},
+            {"network", result.network},
+            {"machine", to_yaml(result.machine)},
+            {"model", name_of(result.model)},
+            {"constraints", static_cast<int>(result.constraints)},
+            {"gamma_rules", result.gamma_rules},
+            {"objective", name_of(result.objective)},
+            {"space", result.space},
+            {"search", result.search},
+            {"samples", result.samples},
+            {"seed", result.seed},
+            {"interrupted", result.interrupted},
+            {"settings", Json::object()},
+            {"limits", Json::object()}};
+  for (const SettingValue& setting : result.settings) json["settings"][setting.name] = setting.value;
+  const Limits& limits = result.objective.limits;
+  if (limits.latency) json["limits"]["latency"] = *limits.latency;
+  if (limits.energy) json["limits"]["energy"] = *limits.energy;
+  if (limits.area) json["limits"]["area"] = *limits.area;
+  if (limits.power) json["limits"]["power"] = *limits.power;
+  if (!result.from.empty()) json["from"] = result.from;
+  json["totals"] = to_json(totals.metrics);
+  json["totals"]["samples"] = totals.samples;
+  json["totals"]["valid"] = totals.valid;
+  json["totals"]["repeated"] = totals.repeated;
+  if (totals.dataflow_factor) json["totals"]["dataflow_factor"] = *totals.dataflow_factor;
+  json["layers"] = Json::array();
+  for (const MappedLayer& layer : result.layers) json["layers"].push_back(to_json(layer, result));
+  if (result.agents) {
+    json["agents"] = {{"origin", result.agents->assignment.origin},
+                      {"explored", result.agents->explored},
+                      {"revisions", result.agents->revisions},
+                      {"assignment", result.agents->assignment.agents}};
+  }
+  json["remarks"] = remarks_of(result);
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string layers_csv(const MapResult& result) {
+  std::string csv =
+      "layer,count,macs,latency,energy_nj,edp,area_um2,power_mw,l1,l2,utilisation,objective,dataflow,dataflow_factor,"
+      "optimum_factor,samples,valid,repeated\n";
+  const auto quoted = [](std::string name) {
+    std::replace(name.begin(), name.end(), '"', '\'');
+    return name.find(',') == std::string::npos ? name : '"' + name + '"';
+  };
+  for (const MappedLayer& layer : result.layers) {
+    csv += fmt::format("{},{},{},", quoted(layer.name), layer.count, macs(layer.nest).value);
+    if (layer.found) {
+      const Metrics& m = layer.found->metrics;
+      csv += fmt::format("{},{},{},{},{},{},{},{},{},", m.latency, m.energy, m.edp(), m.area, m.power, m.l1, m.l2,
+                         utilisation(m, result.machine.simd_lanes), layer.found->score[0]);
+    } else {
+      csv += ",,,,,,,,,";
+    }
+    csv += fmt::format("{},{},{},{},{},{}\n", layer.dataflow,
+                       layer.dataflow_factor ? fmt::format("{}", *layer.dataflow_factor) : "",
+                       layer.optimum_factor ? fmt::format("{}", *layer.optimum_factor) : "", layer.ledger.samples,
+                       layer.ledger.valid, layer.ledger.repeated);
+  }
+  return csv;
+}
+
+std::string convergence_csv(const MapResult& result) {
+  std::string csv = "layer,sample,objective\n";
+  for (std::size_t i = 0; i < result.layers.size(); ++i) {
+    for (const Improvement& improvement : result.layers[i].ledger.improvements) {
+      csv += fmt::format("{},{},{}\n", i, improvement.sample, improvement.score[0]);
+    }
+  }
+  return csv;
+}
+
+std::string file_name_of(std::size_t index, const std::string& name) {
+  std::string plain;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    plain += std::isalnum(byte) != 0 || c == '-' || c == '_' || c == '.' ? c : '_';
+  }
+  return fmt::format("{:03}_{}", index, plain.substr(0, 80));
+}
+
+}  // namespace tilewright

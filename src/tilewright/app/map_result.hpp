@@ -1,0 +1,81 @@
+// What `map` has found, and its forms: text, CSV, JSON (the result file that `verify` reads), HTML.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tilewright/agents/agents_searcher.hpp"
+#include "tilewright/app/mapping_job.hpp"
+#include "tilewright/search/search_loop.hpp"
+
+namespace tilewright {
+
+struct MappedLayer {
+  std::string name;
+  std::int64_t count = 1;
+  Nest nest;
+  double log10_size = 0;  // of the space
+
+  struct Found {
+    Mapping mapping;
+    Accelerator machine;
+    Metrics metrics;
+    Score score{};
+    double exact_factor = 1;  // objective by the exact model, by ours; 0 when it refuses the mapping
+  };
+  std::optional<Found> found;
+
+  std::string dataflow;  // the best classic one that fits
+  std::optional<Metrics> dataflow_metrics;
+  std::optional<double> dataflow_factor;  // its objective by ours
+  std::optional<double> optimum_factor;   // ours by the true optimum, where the space was small enough to walk
+  Ledger ledger;
+  std::vector<std::pair<std::string, std::int64_t>> rejected;  // most frequent first
+};
+
+struct MapResult {
+  std::string network;
+  Accelerator machine;
+  Model model = Model::Sound;
+  Constraints constraints = Constraints::Hard;
+  bool gamma_rules = false;
+  Objective objective;
+  std::string space;  // "mapping, tiles divisors, levels 2"
+  std::string search;
+  std::int64_t samples = 0;  // per layer
+  std::uint64_t seed = 1;
+  std::vector<SettingValue> settings;
+  std::vector<std::string> command;
+  bool interrupted = false;
+  std::vector<MappedLayer> layers;
+  std::optional<AgentsStory> agents;
+  std::string from;  // the trained team it began with
+};
+
+double utilisation(const Metrics& metrics, std::int64_t lanes);
+
+// Of the whole network, each layer as often as it is there; layers without a mapping are left out.
+struct MapTotals {
+  Metrics metrics;                        // latency, energy and MACs are sums; area, power and buffers the largest
+  std::optional<double> dataflow_factor;  // the objective with every layer's best classic dataflow, by ours
+  std::int64_t samples = 0, valid = 0, repeated = 0;
+  std::size_t failed = 0;  // layers
+};
+MapTotals totals_of(const MapResult& result);
+
+// Sentences about what a reader might take for granted.
+std::vector<std::string> remarks_of(const MapResult& result);
+
+std::string to_text(const MapResult& result);
+std::string to_json(const MapResult& result);
+std::string layers_csv(const MapResult& result);
+std::string convergence_csv(const MapResult& result);
+std::string to_html(const MapResult& result);
+
+// A layer's name as part of a file name.
+std::string file_name_of(std::size_t index, const std::string& name);
+
+}  // namespace tilewright

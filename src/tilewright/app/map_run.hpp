@@ -1,0 +1,32 @@
+// The directory of a `map` run.
+//
+//   run.json          what was asked for: enough to do it again
+//   store.sqlite      every evaluated point
+//   result.json       the answer, as `verify` reads it          best/       its mappings, one file per layer
+//   layers.csv        a line per layer                          team/       the trained agents, for --from
+//   convergence.csv   every new best of every layer             report.html
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "tilewright/app/map_command.hpp"
+#include "tilewright/app/map_search.hpp"
+
+namespace tilewright {
+
+// Everything a run depends on, as JSON; nothing about how or where it is done.
+std::string run_json(const MapArguments& arguments, const MappingJob& job);
+
+// The arguments of the run in a directory.
+Result<MapArguments> read_map_run(const std::filesystem::path& directory);
+
+// Fine when the directory holds no run, or this very run; otherwise an Error that names the first difference.
+Result<Done> check_same_run(const std::filesystem::path& directory, const MapArguments& arguments, const MappingJob& job);
+
+Result<Done> write_results(const MapSearch& search, const std::filesystem::path& directory);
+
+// The verb of the run in a directory.
+Result<std::string> verb_of(const std::filesystem::path& directory);
+
+}  // namespace tilewright

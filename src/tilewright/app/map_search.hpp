@@ -1,0 +1,22 @@
+// The search behind `map`: from a job to a result.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "tilewright/app/map_command.hpp"
+#include "tilewright/app/map_result.hpp"
+#include "tilewright/search/stored_memory.hpp"
+
+namespace tilewright {
+
+struct MapSearch {
+  MapResult result;
+  std::optional<SavedTeam> team;  // of agents
+};
+
+// Searches until the samples are spent or `keep_going` (asked after every round) says no. `memory` may be null.
+Result<MapSearch> search_mappings(const MappingJob& job, const MapArguments& arguments, ThreadPool& threads,
+                                  StoredMemory* memory, const std::function<bool(const SearchLoop&)>& keep_going);
+
+}  // namespace tilewright

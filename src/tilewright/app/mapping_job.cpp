@@ -1,0 +1,125 @@
+#include "tilewright/app/mapping_job.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "tilewright/base/text.hpp"
+
+namespace tilewright {
+namespace {
+
+// "2", or "1-3".
+Result<Done> read_levels(const std::string& text, MappingSpaceOptions& options) {
+  const std::vector<std::string_view> parts = split(text, '-');
+  const auto least = parse_integer(parts.front()), most = parse_integer(parts.back());
+  if (parts.size() > 2 || !least || !most || *least < 1 || *most > 3 || *least > *most) {
+    return invalid(fmt::format("--levels is '{}', expected 1, 2, 3, or a range like 1-3", printable(text)));
+  }
+  options.least_levels = static_cast<std::size_t>(*least);
+  options.most_levels = static_cast<std::size_t>(*most);
+  return Done{};
+}
+
+Result<MappingSpaceOptions> space_options(const MappingArguments& arguments, const MappingJob& job) {
+  MappingSpaceOptions options;
+  options.evaluate = job.evaluate();
+  TW_TRY(options.tiles, tiles_named(arguments.tiles));
+  TW_TRY([[maybe_unused]] const Done levels, read_levels(arguments.levels, options));
+  options.search_pes = arguments.search_pes;
+  // MAESTRO enforces no limit; a search needs those that GAMMA adds.
+  options.gamma_rules = is_maestro(job.model);
+  return options;
+}
+
+Result<Objective> read_objective(const MappingArguments& arguments) {
+  TW_TRY(Objective objective, objective_named(arguments.objective));
+  objective.limits = {arguments.max_latency, arguments.max_energy, arguments.max_area, arguments.max_power};
+  for (const auto& [flag, limit] : {std::pair("--max-latency", arguments.max_latency),
+                                    {"--max-energy", arguments.max_energy},
+                                    {"--max-area", arguments.max_area},
+                                    {"--max-power", arguments.max_power}}) {
+    if (limit && !(*limit > 0)) return invalid(fmt::format("{} is {}, expected more than 0", flag, *limit));
+  }
+  return objective;
+}
+
+Result<Accelerator> read_machine(const MappingArguments& arguments) {
+  TW_TRY(Accelerator accelerator, read_accelerator(arguments.hardware));
+  for (const auto& [flag, limit] :
+       {std::pair("--max-pes", arguments.max_pes), {"--max-l1", arguments.max_l1}, {"--max-l2", arguments.max_l2}}) {
+    if (limit && *limit < 1) return invalid(fmt::format("{} is {}, expected at least 1", flag, *limit));
+  }
+  if (arguments.max_pes) accelerator.pes = std::min(accelerator.pes, *arguments.max_pes);
+  if (arguments.max_l1) accelerator.l1.value = std::min(accelerator.l1.value, *arguments.max_l1);
+  if (arguments.max_l2) accelerator.l2.value = std::min(accelerator.l2.value, *arguments.max_l2);
+  // Fewer processing elements may not make whole clusters.
+  return check(std::move(accelerator), arguments.hardware + " within the limits");
+}
+
+}  // namespace
+
+Mapping MappingProblem::mapping(PointView point) const {
+  if (const auto* gym = dynamic_cast<const ArchgymSpace*>(space.get())) return gym->mapping(point);
+  return static_cast<const MappingSpace&>(*space).mapping(point);
+}
+
+Accelerator MappingProblem::machine(PointView point) const {
+  if (const auto* gym = dynamic_cast<const ArchgymSpace*>(space.get())) {
+    Accelerator machine = gym->basis().accelerator();
+    machine.pes = gym->pes(point);
+    return machine;
+  }
+  const auto& mappings = static_cast<const MappingSpace&>(*space);
+  Accelerator machine = mappings.accelerator();
+  machine.pes = mappings.pes(point);
+  return machine;
+}
+
+std::vector<const DesignSpace*> MappingJob::spaces() const {
+  std::vector<const DesignSpace*> spaces;
+  for (const MappingProblem& problem : problems) spaces.push_back(problem.space.get());
+  return spaces;
+}
+
+Result<MappingJob> read_mapping_job(const MappingArguments& arguments) {
+  if (arguments.network.empty()) return invalid("the network is missing, expected zoo:NAME or a file");
+  if (arguments.hardware.empty()) return invalid("--hardware is missing, expected zoo:NAME or a file");
+  MappingJob job;
+  TW_TRY(job.model, model_named(arguments.model));
+  TW_TRY(job.constraints, constraints_named(arguments.constraints));
+  TW_TRY(job.objective, read_objective(arguments));
+  TW_TRY(const MappingSpaceOptions options, space_options(arguments, job));
+  const std::vector<std::string> spaces = {"mapping", "archgym"};
+  if (std::ranges::find(spaces, arguments.space) == spaces.end()) {
+    return invalid(fmt::format("space '{}' is not known{}, expected mapping or archgym", printable(arguments.space),
+                               did_you_mean(arguments.space, spaces)));
+  }
+  TW_TRY(job.accelerator, read_machine(arguments));
+  TW_TRY(job.network, read_network(arguments.network, {arguments.batch}));
+  job.network_name = printable(job.network.name);
+  if (job.network.layers.empty()) return invalid(fmt::format("{}: has no layer to map", arguments.network));
+
+  std::vector<LayerGroup> groups = distinct_layers(job.network);
+  if (!arguments.layer.empty()) {
+    TW_TRY(const std::size_t index, find_layer(job.network, arguments.layer));
+    groups = {{index, job.network.layers[index].count, {index}}};
+  }
+  for (const LayerGroup& group : groups) {
+    const Layer& layer = job.network.layers[group.first].layer;
+    MappingProblem problem{printable(layer.name), group.count, {}, nullptr};
+    TW_TRY(problem.nest, nest_of(layer));
+    const std::string name = fmt::format("{}/{}", job.network_name, problem.name);
+    if (arguments.space == "archgym") {
+      ArchgymOptions gym{.evaluate = options.evaluate};
+      gym.gamma_rules = options.gamma_rules;
+      problem.space = std::make_unique<ArchgymSpace>(name, problem.nest, job.accelerator, gym);
+    } else {
+      problem.space = std::make_unique<MappingSpace>(name, problem.nest, job.accelerator, options);
+    }
+    job.problems.push_back(std::move(problem));
+  }
+  return job;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,63 @@
+// What `map`, `agents` and `compare` begin with: a network and a machine, and the design space of every distinct layer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tilewright/base/result.hpp"
+#include "tilewright/hardware/accelerator.hpp"
+#include "tilewright/space/archgym_space.hpp"
+#include "tilewright/space/mapping_space.hpp"
+#include "tilewright/space/objective.hpp"
+#include "tilewright/workload/network.hpp"
+
+namespace tilewright {
+
+// As on the command line; every field has its flag.
+struct MappingArguments {
+  std::string network;
+  std::string hardware;
+  std::string layer;  // one layer only; empty = all
+  std::int64_t batch = 1;
+  std::string objective = "edp";
+  std::string model = "sound";
+  std::string constraints = "hard";
+  std::string space = "mapping";  // mapping, archgym
+  std::string tiles = "divisors";
+  std::string levels = "2";  // 1, 2, 3, or a range like 1-3
+  bool search_pes = false;
+  std::optional<std::int64_t> max_pes, max_l1, max_l2;
+  std::optional<double> max_latency, max_energy, max_area, max_power;
+};
+
+// One distinct layer.
+struct MappingProblem {
+  std::string name;
+  std::int64_t count = 1;  // how often the network has it
+  Nest nest;
+  std::unique_ptr<DesignSpace> space;
+
+  // The mapping a point of the space stands for, and the machine it runs on.
+  Mapping mapping(PointView point) const;
+  Accelerator machine(PointView point) const;
+};
+
+struct MappingJob {
+  Network network;
+  std::string network_name;  // printable
+  Accelerator accelerator;   // with --max-pes, --max-l1 and --max-l2 applied
+  Model model = Model::Sound;
+  Constraints constraints = Constraints::Hard;
+  Objective objective;
+  std::vector<MappingProblem> problems;
+
+  std::vector<const DesignSpace*> spaces() const;
+  EvaluateOptions evaluate() const { return {.model = model, .constraints = constraints}; }
+};
+
+Result<MappingJob> read_mapping_job(const MappingArguments& arguments);
+
+}  // namespace tilewright
