@@ -1,0 +1,115 @@
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "tilewright/app/agents_command.hpp"
+#include "tilewright/app/agents_result.hpp"
+#include "tilewright/app/commands.hpp"
+#include "tilewright/base/file.hpp"
+#include "tilewright/base/text.hpp"
+
+namespace tilewright {
+namespace {
+
+Result<AgentsQuestion> read_question(const AgentsArguments& arguments, const MappingJob& job) {
+  AgentsQuestion question;
+  question.spaces = job.spaces();
+  question.objective = job.objective;
+  const auto layers = static_cast<std::int64_t>(question.spaces.size());
+  if (arguments.samples < 2 * layers) {
+    return invalid(fmt::format("--samples is {}, expected at least 2 for each of {} layers: {}", arguments.samples, layers,
+                               2 * layers));
+  }
+  question.exploration = {arguments.explore, arguments.samples / layers, arguments.seed};
+  TW_TRY(question.correlation.dependence, dependence_named(arguments.correlation));
+  if (!(arguments.quantile > 0 && arguments.quantile <= 1)) {
+    return invalid(fmt::format("--quantile is {}, expected more than 0 and at most 1", arguments.quantile));
+  }
+  question.correlation.quantile = arguments.quantile;
+  question.correlation.contrast = arguments.contrast;
+  TW_TRY(question.clustering.linkage, linkage_named(arguments.linkage));
+  if (arguments.threshold && arguments.agents) {
+    return invalid("--threshold and --agents are both given, expected one of them");
+  }
+  if (arguments.threshold && !(*arguments.threshold >= 0)) {
+    return invalid(fmt::format("--threshold is {}, expected a distance from 0 on", *arguments.threshold));
+  }
+  question.clustering.threshold = arguments.threshold;
+  if (arguments.agents) {
+    const auto most = static_cast<std::int64_t>(all_parameters(question.spaces).size());
+    if (*arguments.agents < 1 || *arguments.agents > most) {
+      return invalid(fmt::format("--agents is {}, expected 1 to {}, the number of parameters", *arguments.agents, most));
+    }
+    question.clustering.agents = static_cast<std::size_t>(*arguments.agents);
+  }
+  return question;
+}
+
+Result<AgentsResult> find_agents(const AgentsArguments& arguments, const MappingJob& job) {
+  AgentsResult result;
+  result.network = job.network_name;
+  result.hardware = printable(job.accelerator.name);
+  result.model = arguments.mapping.model;
+  result.tiles = arguments.mapping.tiles;
+  result.levels = arguments.mapping.levels;
+  result.command = arguments.command;
+  TW_TRY(result.question, read_question(arguments, job));
+  const AgentsQuestion& question = result.question;
+  ThreadPool threads(static_cast<std::size_t>(arguments.threads));
+  TW_TRY(const ExplorationData data, explore(question.spaces, question.objective, question.exploration, threads));
+  const ExplorationTable table = to_table(data, question.spaces);
+  result.parameters = table.parameters;
+  result.samples = static_cast<std::int64_t>(table.rows);
+  for (const double goodness : table.goodness) result.feasible += goodness > 0 ? 1 : 0;
+  if (result.feasible == 0) {
+    return invalid(
+        fmt::format("{}: none of {} samples is feasible, so there is nothing to correlate; expected more --samples "
+                    "or a machine with larger buffers",
+                    title_of(result), with_thousands(result.samples)));
+  }
+  result.found = cluster_agents(table, question.correlation, question.clustering);
+  if (arguments.no_stability) return result;
+  StabilityOptions options;
+  options.resamples = static_cast<std::size_t>(std::max<std::int64_t>(arguments.resamples, 0));
+  options.seeds = static_cast<std::size_t>(std::max<std::int64_t>(arguments.seeds, 0));
+  TW_TRY(result.stability, stability(question, data, options, threads, result.stability_samples));
+  return result;
+}
+
+Result<Done> write_results(const AgentsResult& result, const std::filesystem::path& directory) {
+  std::error_code status;
+  std::filesystem::create_directories(directory, status);
+  if (status) {
+    return Error{ErrorCode::Io, fmt::format("{}: cannot make the directory: {}", directory.string(), status.message())};
+  }
+  TW_TRY([[maybe_unused]] const Done a, write_file(directory / "assignment.yaml", to_yaml(result.found.assignment)));
+  TW_TRY([[maybe_unused]] const Done b, write_file(directory / "correlation.csv", correlation_csv(result)));
+  if (!result.stability.empty()) {
+    TW_TRY([[maybe_unused]] const Done c, write_file(directory / "stability.csv", stability_csv(result)));
+  }
+  TW_TRY([[maybe_unused]] const Done d, write_file(directory / "agents.json", to_json(result)));
+  return write_file(directory / "report.html", to_html(result));
+}
+
+}  // namespace
+
+int run_agents(const AgentsArguments& arguments) {
+  const Result<MappingJob> job = read_mapping_job(arguments.mapping);
+  if (!job) return report(job.error());
+  const Result<AgentsResult> result = find_agents(arguments, *job);
+  if (!result) return report(result.error());
+  if (!arguments.output.empty()) {
+    const Result<Done> written = write_results(*result, arguments.output);
+    if (!written) return report(written.error());
+  }
+  std::fputs(arguments.json ? to_json(*result).c_str() : to_text(*result).c_str(), stdout);
+  if (!arguments.output.empty() && !arguments.json) {
+    fmt::print("{}: assignment.yaml (for map --assign), correlation.csv, {}agents.json, report.html\n", arguments.output,
+               result->stability.empty() ? "" : "stability.csv, ");
+  }
+  return kExitDone;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,127 @@
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "tilewright/app/commands.hpp"
+#include "tilewright/app/compare_command.hpp"
+#include "tilewright/app/compare_result.hpp"
+#include "tilewright/app/stop_signal.hpp"
+#include "tilewright/app/train_progress.hpp"
+#include "tilewright/base/file.hpp"
+#include "tilewright/base/text.hpp"
+
+namespace tilewright {
+namespace {
+
+using namespace std::chrono_literals;
+
+// One line that is rewritten on a terminal, a line every few seconds elsewhere.
+class CompareProgress {
+ public:
+  CompareProgress()
+      : terminal_(isatty(STDERR_FILENO) != 0), start_(Clock::now()), next_(start_ + (terminal_ ? 200ms : 2s)) {}
+
+  void show(const CompareStatus& status) {
+    const Clock::time_point now = Clock::now();
+    if (now < next_) return;
+    next_ = now + (terminal_ ? 200ms : 5s);
+    const double seconds = std::chrono::duration<double>(now - start_).count();
+    const double rate = static_cast<double>(status.samples) / seconds;
+    std::string text =
+        fmt::format("{} of {} runs, {} of {} samples, {}/s, {} left", with_thousands(status.runs),
+                    with_thousands(status.all_runs), with_prefix(static_cast<double>(status.samples)),
+                    with_prefix(static_cast<double>(status.all_samples)), with_prefix(std::round(rate)),
+                    clock_text(static_cast<double>(status.all_samples - status.samples) / std::max(rate, 1e-9)));
+    if (terminal_) {
+      winsize size{};
+      const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+      text = "\r" + text.substr(0, known ? size.ws_col - 1U : 79U) + "\x1b[K";
+    } else {
+      text += "\n";
+    }
+    std::fputs(text.c_str(), stderr);
+    std::fflush(stderr);
+    shown_ = true;
+  }
+
+  void end() const {
+    if (terminal_ && shown_) std::fputs("\r\x1b[K", stderr);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool terminal_;
+  bool shown_ = false;
+  Clock::time_point start_, next_;
+};
+
+Result<Done> make_directory(const std::filesystem::path& directory) {
+  std::error_code status;
+  std::filesystem::create_directories(directory, status);
+  if (!status) return Done{};
+  return Error{ErrorCode::Io, fmt::format("{}: cannot make the directory: {}", directory.string(), status.message())};
+}
+
+Result<Done> write_results(const CompareResult& result, std::vector<KnownBest> best,
+                           const std::filesystem::path& directory) {
+  for (const ComparedLayer& layer : result.layers) {
+    if (layer.best) keep_better(best, *layer.best);
+  }
+  TW_TRY(const Done a, write_file(directory / "best.csv", best_csv(best)));
+  TW_TRY(const Done b, write_file(directory / "compare.csv", compare_csv(result)));
+  TW_TRY(const Done c, write_file(directory / "layers.csv", layers_csv(result)));
+  TW_TRY(const Done d, write_file(directory / "curves.csv", curves_csv(result)));
+  TW_TRY(const Done e, write_file(directory / "compare.json", to_json(result)));
+  return write_file(directory / "report.html", to_html(result));
+}
+
+bool has_finished_run(const CompareRuns& runs) {
+  for (const CompareRun& run : runs.runs) {
+    if (run.done) return true;
+  }
+  return false;
+}
+
+Result<int> compare_and_tell(const CompareArguments& arguments) {
+  TW_TRY(const ComparePlan plan, plan_comparison(arguments));
+  std::vector<KnownBest> earlier;
+  const std::filesystem::path directory = arguments.output;
+  if (!arguments.output.empty()) {  // before the work, so that hours are not lost to a wrong directory
+    TW_TRY(const Done made, make_directory(directory));
+    TW_TRY(earlier, read_best_file(directory / "best.csv"));
+  }
+  listen_for_stop();
+  CompareProgress progress;
+  TW_TRY(const CompareRuns runs, run_comparison(plan, static_cast<std::size_t>(arguments.threads),
+                                                [&](const CompareStatus& status) { progress.show(status); }));
+  progress.end();
+  if (runs.interrupted && !has_finished_run(runs)) {
+    fmt::print(stderr, "stopped before the first of {} runs was finished, so there is nothing to compare\n",
+               runs.runs.size());
+    return kExitInterrupted;
+  }
+  const CompareResult result = summarise(plan, runs, earlier, arguments);
+  if (!arguments.output.empty()) {
+    TW_TRY(const Done written, write_results(result, earlier, directory));
+  }
+  fmt::print("{}", arguments.json ? to_json(result) : to_text(result));
+  if (!arguments.output.empty() && !arguments.json) {
+    fmt::print("{}: report.html, compare.json, compare.csv, layers.csv, curves.csv, best.csv\n", arguments.output);
+  }
+  return runs.interrupted ? kExitInterrupted : kExitDone;
+}
+
+}  // namespace
+
+int run_compare(const CompareArguments& arguments) {
+  const Result<int> code = compare_and_tell(arguments);
+  return code ? *code : report(code.error());
+}
+
+}  // namespace tilewright
