@@ -22,7 +22,7 @@ double add_logit_penalty(const AgentUpdate& update, const PolicyTile& policy) {
   return share * sum;
 }
 
-void update_agent(AgentUpdate& update) {
+void update_maddpg_agent(AgentUpdate& update) {
   TrainedNetwork& critic = update.networks.critics.front();
 
   // y = r + γ·(1 - terminated)·Q'(x'), where x' has everyone's target actions
@@ -60,7 +60,7 @@ Result<std::unique_ptr<Learner>> make_maddpg(const EnvironmentSpec& spec, const 
                           .acts_with_target = false,
                           .target_start = independent ? TargetStart::Independent : TargetStart::Copy,
                           .adam_epsilon = 1e-8,
-                          .update_agent = update_agent},
+                          .update_agent = update_maddpg_agent},
                          spec, options, seed, threads, profile);
 }
 

@@ -31,7 +31,7 @@ std::span<const float> next_entropies(AgentUpdate& update) {
   return room.entropies;
 }
 
-void update_agent(AgentUpdate& update) {
+void update_masac_agent(AgentUpdate& update) {
   const auto alpha = static_cast<float>(update.options.entropy);
   TrainedNetwork& critic1 = update.networks.critics[0];
   TrainedNetwork& critic2 = update.networks.critics[1];
@@ -76,7 +76,7 @@ Result<std::unique_ptr<Learner>> make_masac(const EnvironmentSpec& spec, const O
                           .acts_with_target = true,
                           .target_start = TargetStart::Copy,
                           .adam_epsilon = 1e-7,
-                          .update_agent = update_agent},
+                          .update_agent = update_masac_agent},
                          spec, options, seed, threads, profile);
 }
 
