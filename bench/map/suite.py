@@ -12,7 +12,7 @@ import drivers
 from drivers import progress
 
 SEARCHERS = ["agents", "rl", "random", "genetic", "gamma", "ant-colony", "bayesian", "annealing"]
-NETWORKS = ["resnet18", "resnet50", "mobilenet_v2", "vgg16", "densenet121", "bert_base", "vit_b16", "gpt2",
+NETWORKS = ["resnet18", "resnet50", "mobilenet_v2", "vgg16", "densenet121", "bert_base", "vit_b16", "gpt2_decode",
             "efficientnet_b0", "shufflenet_v2"]
 MACHINES = ["gamma-edge", "gamma-cloud", "eyeriss"]
 OBJECTIVES = ["edp", "latency"]

@@ -52,6 +52,8 @@ constexpr Published kOthers[] = {
     {"bert_base", 9, 11174215680, 22.5 / 2},
     // nanoGPT, transformer_sizing.ipynb, forward_total: 291,648,307,200 operations, two for each.
     {"gpt2", 7, 291648307200 / 2, 145.824},
+    // One token: in each of 12 blocks 12 * 768^2 weights and two products with 1024 positions; then the head.
+    {"gpt2_decode", 7, 12 * (std::int64_t{12} * 768 * 768 + 2 * 768 * 1024) + 768 * 50257, 0.142},
     // 2048 samples, each 2,365,184 weights of the two MLPs and the interaction, by hand.
     {"dlrm", 9, 2048 * (std::int64_t{2365184} + 27 * 128 * 27), 5.035},
     // For each token the 6,979,321,856 weights of the blocks and 32 layers * 2 products * 4096 channels * 2048 positions,
