@@ -280,5 +280,26 @@ TEST_F(ReadNetwork, SaysWhatItCannotRead) {
   EXPECT_THAT(read_network("nowhere/net.yaml").error().message, StartsWith("nowhere/net.yaml: no such file"));
 }
 
+TEST_F(ReadNetwork, JoinsSeveralNetworks) {
+  const Network first = read_network("zoo:resnet18").value(), second = read_network("zoo:bert_base").value();
+  const Network both = read_network("zoo:resnet18+zoo:bert_base").value();
+  EXPECT_EQ(both.name, "resnet18+bert_base");
+  EXPECT_EQ(macs(both), Macs{macs(first).value + macs(second).value});
+  ASSERT_EQ(both.layers.size(), first.layers.size() + second.layers.size());
+  const NetworkLayer& joined = both.layers.back();
+  EXPECT_EQ(joined.layer.name, "bert_base/" + second.layers.back().layer.name);
+  ASSERT_EQ(joined.inputs.size(), second.layers.back().inputs.size());
+  for (std::size_t i = 0; i < joined.inputs.size(); ++i) {
+    EXPECT_EQ(joined.inputs[i], second.layers.back().inputs[i] + first.layers.size());
+  }
+  EXPECT_THAT(read_network("zoo:resnet18+zoo:resnet81").error().message, HasSubstr("did you mean 'resnet18'?"));
+  EXPECT_FALSE(read_network("zoo:resnet18+"));
+}
+
+// A file may be called what it likes.
+TEST_F(ReadNetwork, PlusInAFileName) {
+  EXPECT_EQ(read_network(file("a+b.csv", "O,I,0,0,0,0,T\n5,3,1,1,1,1,0\n")).value().layers.size(), 1U);
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -1,6 +1,7 @@
 #include "tilewright/workload/network.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <unordered_map>
 #include <utility>
@@ -39,6 +40,38 @@ Result<Network> read_unchecked(const std::string& source, const ReadOptions& opt
   TW_TRY(const std::string text, read_file(source));
   if (yaml) return network_from_yaml(text, source);
   return ending == ".m" ? network_from_maestro(text, source) : network_from_gamma_csv(text, source);
+}
+
+void append(Network& all, const Network& part) {
+  const std::size_t before = all.layers.size();
+  for (NetworkLayer entry : part.layers) {
+    entry.layer.name = part.name + "/" + entry.layer.name;
+    for (std::size_t& input : entry.inputs) input += before;
+    all.layers.push_back(std::move(entry));
+  }
+  for (const OtherOperator& other : part.others) {
+    const auto same = std::ranges::find(all.others, other.name, &OtherOperator::name);
+    if (same == all.others.end()) {
+      all.others.push_back(other);
+      continue;
+    }
+    same->count += other.count;
+    same->operations += other.operations;
+    same->operations_known = same->operations_known && other.operations_known;
+  }
+}
+
+// "zoo:a+b.yaml": one network after the other, their layers called a/conv1, b/conv1.
+Result<Network> read_joined(const std::string& source, const ReadOptions& options) {
+  Network all;
+  for (std::size_t begin = 0; begin <= source.size();) {
+    const std::size_t end = std::min(source.find('+', begin), source.size());
+    TW_TRY(const Network part, read_network(source.substr(begin, end - begin), options));
+    append(all, part);
+    all.name += (begin == 0 ? "" : "+") + part.name;
+    begin = end + 1;
+  }
+  return check(std::move(all), source);
 }
 
 }  // namespace
@@ -99,6 +132,8 @@ Result<std::size_t> find_layer(const Network& network, std::string_view name) {
 }
 
 Result<Network> read_network(const std::string& source, const ReadOptions& options) {
+  std::error_code status;
+  if (source.find('+') != std::string::npos && !std::filesystem::exists(source, status)) return read_joined(source, options);
   TW_TRY(Network network, read_unchecked(source, options));
   return check(std::move(network), source);
 }

@@ -62,7 +62,8 @@ struct ReadOptions {
   std::int64_t batch = 1;  // replaces an unknown (dynamic) batch of an ONNX model
 };
 
-// Reads "zoo:resnet18" or a file by its ending: .onnx, .yaml/.yml, .m (MAESTRO), .csv (GAMMA).
+// Reads "zoo:resnet18" or a file by its ending: .onnx, .yaml/.yml, .m (MAESTRO), .csv (GAMMA); several with + between them
+// as one network, whose layers are then called resnet18/conv1.
 Result<Network> read_network(const std::string& source, const ReadOptions& options = {});
 
 // The readers behind it. `where` is what error sentences call the text.
