@@ -20,7 +20,7 @@ OBJECTIVES = ["edp", "latency"]
 QUICK = {"networks": ["resnet18", "bert_base"], "machines": ["gamma-edge"], "objectives": ["edp"], "budgets": [500],
          "seeds": 3, "target": 10_000, "teachers": 2}
 FULL = {"networks": NETWORKS, "machines": MACHINES, "objectives": OBJECTIVES, "budgets": [500, 2_000, 10_000], "seeds": 5,
-        "target": 100_000, "teachers": 3}
+        "target": 100_000, "teachers": 9}
 
 
 class Case:
@@ -64,23 +64,19 @@ def compare(choice, question, name, arguments):
 
 
 def train_team(choice, case, samples):
-    """The folder of a team that was trained on other networks, one after the other, and their names."""
+    """The folder of a team that was trained on other networks, all at once, and their names."""
     teachers = [network for network in choice.networks if network != case.network][:choice.teachers]
-    folder = pathlib.Path(choice.output) / "map" / "teams"
-    team, path = None, []
-    for teacher in teachers:
-        path.append(teacher)
-        output = folder / f"{'-'.join(path)}-{case.machine}-{case.objective}-{samples}"
-        if not (output / "team" / "team.json").exists() or (not choice.reuse and output not in train_team.fresh):
-            shutil.rmtree(output, ignore_errors=True)
-            arguments = ["map", f"zoo:{teacher}", "--hardware", f"zoo:{case.machine}", "--objective", case.objective,
-                         "--search", "agents", "--samples", samples, *(["--from", team] if team else []), "-o", output,
-                         "--json"]
-            drivers.run_json([drivers.TILEWRIGHT, *arguments])
-            progress(f"team, {output.name}: trained")
-        train_team.fresh.add(output)
-        team = output / "team"
-    return team, teachers
+    if not teachers:
+        return None, []
+    output = pathlib.Path(choice.output) / "map" / "teams" / f"{'-'.join(teachers)}-{case.machine}-{case.objective}-{samples}"
+    if not (output / "team" / "team.json").exists() or (not choice.reuse and output not in train_team.fresh):
+        shutil.rmtree(output, ignore_errors=True)
+        drivers.run_json([drivers.TILEWRIGHT, "map", "+".join(f"zoo:{teacher}" for teacher in teachers), "--hardware",
+                          f"zoo:{case.machine}", "--objective", case.objective, "--search", "agents", "--samples", samples,
+                          "-o", output, "--json"])
+        progress(f"team, {output.name}: trained")
+    train_team.fresh.add(output)
+    return output / "team", teachers
 
 
 train_team.fresh = set()

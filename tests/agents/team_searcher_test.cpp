@@ -93,6 +93,67 @@ TEST(TeamSearcher, ConstructionsGetBetterByLearning) {
   EXPECT_EQ(constructed(false), 3000);
 }
 
+// A space of four valleys far apart, one for each value of the first parameter, and one of them a little deeper.
+class ValleySpace final : public DesignSpace {
+ public:
+  ValleySpace() {
+    parameters_ = {{"parallel@0", ParameterKind::Categorical, Role::Parallelism, 4}};
+    for (const char* name : {"tile.A@0", "tile.B@0", "tile.C@0", "tile.D@0"}) {
+      parameters_.push_back({name, ParameterKind::Ordinal, Role::Tile, 16});
+    }
+  }
+  const std::string& name() const override { return name_; }
+  const std::vector<Parameter>& parameters() const override { return parameters_; }
+  void choices(PointView, std::size_t parameter, Choices& choices) const override {
+    choices.set_below(parameters_[parameter].value_count);
+  }
+  double value(std::size_t parameter, std::int32_t index) const override { return parameter == 0 ? index : index + 1; }
+  std::string value_name(std::size_t, std::int32_t index) const override { return std::to_string(index); }
+  void canonicalise(std::span<std::int32_t>) const override {}
+  std::unique_ptr<PointEvaluator> evaluator() const override {
+    struct Evaluator final : PointEvaluator {
+      Outcome evaluate(PointView point) override {
+        double apart = 0;
+        for (std::size_t i = 1; i < point.size(); ++i)
+          apart += std::abs(point[i] - (point[0] * 5 + 7 * static_cast<int>(i)) % 16);
+        Outcome outcome{true, 0, {}};
+        outcome.metrics.latency = (point[0] == 2 ? 1 : 1.1) * std::exp(0.15 * apart);
+        return outcome;
+      }
+    };
+    return std::make_unique<Evaluator>();
+  }
+  std::string reason_name(std::uint8_t) const override { return ""; }
+  const std::vector<float>& features() const override { return features_; }
+  void append_design(PointView point, std::string& bytes) const override {
+    for (const std::int32_t entry : point) bytes.push_back(static_cast<char>(entry));
+  }
+  std::uint64_t problem_key() const override { return 7; }
+  std::string problem_text() const override { return "{}"; }
+  double log10_size() const override { return 5.4; }
+
+ private:
+  std::string name_ = "valleys";
+  std::vector<Parameter> parameters_;
+  std::vector<float> features_{0.5F};
+};
+
+TEST(TeamSearcher, BeginsAgainAtADeadEnd) {
+  ThreadPool threads(1);
+  const ValleySpace space;
+  const auto needed = [&](std::int64_t patience) {
+    std::int64_t sum = 0;
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      TeamOptions options = small_networks();
+      options.patience = patience;
+      sum += samples_to_best(*make({&space}, threads, seed, options), space, 6000, threads);
+    }
+    return sum;
+  };
+  const std::int64_t patient = needed(0), renewed = needed(100);
+  EXPECT_LT(renewed, 0.7 * static_cast<double>(patient)) << renewed << " of " << patient;
+}
+
 TEST(TeamSearcher, HardlyEverProposesAPointTwiceAndNeverAnIllegalOne) {
   ThreadPool threads(1);
   const TargetSpace one("one", 0.2F), other("other", 0.6F);

@@ -23,6 +23,7 @@ class Elites {
 
   void add(const Point& point, double score);
 
+  void clear() { elites_.clear(); }
   bool empty() const { return elites_.empty(); }
   const std::vector<Elite>& all() const { return elites_; }  // best first; of equal ones the first added
 

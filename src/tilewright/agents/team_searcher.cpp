@@ -10,6 +10,7 @@ constexpr int kTries = 4;                 // at a point that was not proposed be
 constexpr double kRandomSteps = 1.5;      // entries that a random step changes, on average
 constexpr double kReferenceWeight = 0.1;  // of the newest construction in the running reference
 constexpr double kWhole = 0.3;            // share of exchanges with another problem that take over all agents' parameters
+constexpr double kBeginning = 100;        // samples of a problem after which half the exchanges heed the team's memory
 constexpr std::size_t kRemembered = 8;    // points per problem that are saved with a team
 constexpr std::size_t kTriedWhole = 12;   // remembered points a new problem begins with
 
@@ -27,6 +28,9 @@ std::vector<Setting> settings_of(TeamOptions& options) {
       {"kinds", "of them with the same categorical values", &options.kinds, 1, 100'000},
       {"focus", "the larger, the fewer elites are in play", &options.focus, 1e-3, 1e9},
       {"open", "chance of each further parameter of the moving agent to be open", &options.open, 0, 1},
+      {"patience", "samples without a better best after which a problem begins again; 0 = never", &options.patience, 0,
+       1e12},
+      {"renewal", "random points it then begins with", &options.renewal, 1, 1e6},
       {"uniform", "chance of an open parameter to be drawn evenly", &options.uniform, 0, 1},
       {"most_reward", "rewards are limited to this, up and down", &options.most_reward, 1e-6, 1e6},
       {"observe_point", "whether agents see the point a refinement starts from", &options.observe_point},
@@ -57,6 +61,7 @@ TeamSearcher::TeamSearcher(std::vector<const DesignSpace*> spaces, const AgentAs
     features_.push_back(space.features());
     problems_.push_back(
         {.elites = Elites(space, static_cast<std::size_t>(options.elites), static_cast<std::size_t>(options.kinds)),
+         .all = Elites(space, static_cast<std::size_t>(options.elites), static_cast<std::size_t>(options.kinds)),
          .seen = {},
          .variation = Variation(space),
          .heads = {}});
@@ -88,6 +93,7 @@ Result<std::unique_ptr<TeamSearcher>> TeamSearcher::make(std::vector<const Desig
   if (from != nullptr) {
     TW_TRY(const Done loaded, searcher->team_->load(from->policies));
     searcher->memory_ = from->memory;
+    for (const RememberedProblem& other : from->memory.problems) searcher->features_.push_back(other.features);
   }
   return searcher;
 }
@@ -95,7 +101,28 @@ Result<std::unique_ptr<TeamSearcher>> TeamSearcher::make(std::vector<const Desig
 void TeamSearcher::notice(std::size_t problem, const Point& point, const Verdict& verdict) {
   problems_[problem].seen.add(point);
   ++problems_[problem].samples;
-  if (verdict.feasible) problems_[problem].elites.add(point, log_score(verdict));
+  if (verdict.feasible) remember(problem, point, log_score(verdict));
+}
+
+void TeamSearcher::remember(std::size_t problem, const Point& point, double score) {
+  Problem& known = problems_[problem];
+  if (known.elites.empty() || score < known.elites.all().front().score) known.idle = 0;
+  known.elites.add(point, score);
+  known.all.add(point, score);
+}
+
+// A dead end is left by beginning again from random points, apart from the policies, which would lead back to where they
+// have learned; what was found before and after is then searched together.
+void TeamSearcher::renew(std::size_t problem) {
+  Problem& known = problems_[problem];
+  known.idle = 0;
+  known.apart = !known.apart;
+  if (known.apart) {
+    known.elites.clear();
+    known.to_draw = options_.renewal;
+  } else {
+    known.elites = known.all;
+  }
 }
 
 void TeamSearcher::ask(std::span<const std::int64_t> room, std::vector<Proposal>& proposals) {
@@ -121,8 +148,20 @@ void TeamSearcher::plan(std::size_t problem) {
     moves_.push_back({.problem = problem, .start = {}, .made = known.variation.draw(rng_)});
     return;
   }
+  if (options_.patience > 0 && known.idle > options_.patience) renew(problem);
+  if (known.to_draw > 0) {
+    --known.to_draw;
+    moves_.push_back({.problem = problem, .start = {}, .made = known.variation.draw(rng_)});
+    return;
+  }
   if (known.abroad_tried < kTriedWhole && !memory_.problems.empty() && try_remembered(problem)) return;
   if (!known.elites.empty() && rng_.uniform() < options_.exchange && try_exchange(problem)) return;
+  if (known.apart) {
+    Move move{.problem = problem, .start = known.elites.empty() ? Point{} : draw_elite(problem).point, .made = {}};
+    step_at_random(move);
+    moves_.push_back(std::move(move));
+    return;
+  }
   if (known.elites.empty() || rng_.uniform() < options_.construction) return plan_construction(problem);
   plan_refinement(problem);
 }
@@ -173,22 +212,47 @@ bool TeamSearcher::try_remembered(std::size_t problem) {
   return true;
 }
 
+// What a giver offers each head: its choice, or -1 where it has no such parameter.
+std::vector<std::int32_t> TeamSearcher::offer_of(std::size_t giver) {
+  if (giver >= spaces_.size()) {
+    const RememberedProblem& other = memory_.problems[giver - spaces_.size()];
+    return other.points[static_cast<std::size_t>(rng_.below(static_cast<std::int64_t>(other.points.size())))];
+  }
+  return choices_of(giver, draw_elite(giver).point);
+}
+
+std::vector<std::int32_t> TeamSearcher::choices_of(std::size_t problem, const Point& point) const {
+  std::vector<std::int32_t> choices;
+  for (std::size_t head = 0; head < heads_.head_count(); ++head) {
+    const std::int32_t parameter = heads_.parameter(problem, head);
+    const auto at = static_cast<std::size_t>(parameter);
+    choices.push_back(parameter < 0 ? -1 : static_cast<std::int32_t>(heads_.choice_of(problem, head, point[at])));
+  }
+  return choices;
+}
+
+// This problem, or a similar one of this run or of the team's memory.
+std::size_t TeamSearcher::draw_giver(std::size_t problem) {
+  if (rng_.uniform() >= options_.abroad) return problem;
+  // What was good elsewhere helps to begin; later the problems of this run know better.
+  const double elsewhere = kBeginning / (kBeginning + static_cast<double>(problems_[problem].samples));
+  const std::size_t others = rng_.uniform() < elsewhere ? features_.size() : spaces_.size();
+  std::vector<std::size_t> candidates;
+  for (std::size_t i = 0; i < others; ++i) {
+    if (i != problem && (i >= spaces_.size() || !problems_[i].elites.empty())) candidates.push_back(i);
+  }
+  if (candidates.empty()) return problem;
+  return draw_similar(features_, candidates, features_[problem], options_.likeness, rng_);
+}
+
 bool TeamSearcher::try_exchange(std::size_t problem) {
   Problem& known = problems_[problem];
-  std::size_t other = problem;
-  if (spaces_.size() > 1 && rng_.uniform() < options_.abroad) {
-    std::vector<std::size_t> candidates;
-    for (std::size_t i = 0; i < spaces_.size(); ++i) {
-      if (i != problem && !problems_[i].elites.empty()) candidates.push_back(i);
-    }
-    if (!candidates.empty()) {
-      other = draw_similar(features_, candidates, spaces_[problem]->features(), options_.likeness, rng_);
-    }
-  }
+  const std::size_t giver = draw_giver(problem);
   for (int attempt = 0; attempt < kTries; ++attempt) {
     Point point = draw_elite(problem).point;
-    const Point& giver = draw_elite(other).point;
-    const bool whole = other != problem && rng_.uniform() < kWhole;
+    const Point* own = giver == problem ? &draw_elite(problem).point : nullptr;
+    const std::vector<std::int32_t> offer = own == nullptr ? offer_of(giver) : std::vector<std::int32_t>{};
+    const bool whole = own == nullptr && rng_.uniform() < kWhole;
     std::size_t agent = heads_.agent_count();
     bool taken = false, together = false;
     for (std::size_t head = 0; head < heads_.head_count(); ++head) {
@@ -197,13 +261,12 @@ bool TeamSearcher::try_exchange(std::size_t problem) {
         together = rng_.uniform() < 0.5;
         taken = rng_.uniform() < 0.5;
       }
-      const std::int32_t given = heads_.parameter(other, head);
-      if (given < 0 || !(whole || (together ? taken : rng_.uniform() < 0.5))) continue;
-      const std::int32_t value = giver[static_cast<std::size_t>(given)];
-      if (other == problem) {
-        point[static_cast<std::size_t>(given)] = value;
-      } else {
-        take(point, problem, head, heads_.choice_of(other, head, value));
+      if (!(whole || (together ? taken : rng_.uniform() < 0.5))) continue;
+      const std::int32_t parameter = heads_.parameter(problem, head);
+      if (own != nullptr && parameter >= 0) {
+        point[static_cast<std::size_t>(parameter)] = (*own)[static_cast<std::size_t>(parameter)];
+      } else if (own == nullptr && offer[head] >= 0) {
+        take(point, problem, head, static_cast<std::size_t>(offer[head]));
       }
     }
     repair(*spaces_[problem], point);
@@ -315,6 +378,7 @@ void TeamSearcher::tell(std::span<const Proposal> proposals, std::span<const Ver
     const Verdict& verdict = verdicts[i];
     Problem& known = problems_[move.problem];
     ++known.samples;
+    ++known.idle;
     const double score = verdict.feasible ? log_score(verdict) : 0;
     if (move.row != kNoRow) {
       if (move.construction && verdict.feasible && !known.has_reference) {
@@ -330,7 +394,7 @@ void TeamSearcher::tell(std::span<const Proposal> proposals, std::span<const Ver
       learned_rows_.append(rows_, move.row);
       rewards.push_back(static_cast<float>(reward));
     }
-    if (verdict.feasible) known.elites.add(proposals[i].point, score);
+    if (verdict.feasible) remember(move.problem, proposals[i].point, score);
   }
   if (options_.learn && team_ != nullptr) team_->learn(learned_rows_, rewards);
 }
@@ -346,15 +410,9 @@ SavedTeam TeamSearcher::saved() const {
   saved.memory = memory_;
   for (std::size_t problem = 0; problem < spaces_.size(); ++problem) {
     RememberedProblem remembered{spaces_[problem]->name(), spaces_[problem]->features(), {}};
-    for (const Elite& elite : problems_[problem].elites.all()) {
+    for (const Elite& elite : problems_[problem].all.all()) {
       if (remembered.points.size() == kRemembered) break;
-      auto& choices = remembered.points.emplace_back();
-      for (std::size_t head = 0; head < heads_.head_count(); ++head) {
-        const std::int32_t parameter = heads_.parameter(problem, head);
-        choices.push_back(parameter < 0 ? -1
-                                        : static_cast<std::int32_t>(heads_.choice_of(
-                                              problem, head, elite.point[static_cast<std::size_t>(parameter)])));
-      }
+      remembered.points.push_back(choices_of(problem, elite.point));
     }
     if (!remembered.points.empty()) saved.memory.problems.push_back(std::move(remembered));
   }

@@ -31,19 +31,21 @@
 namespace tilewright {
 
 struct TeamOptions {
-  std::int64_t batch = 6;     // proposals per problem between two updates
-  double construction = 0.2;  // share of constructions among moves that are no exchanges
-  double exchange = 0.35;     // share of exchanges
-  double abroad = 0.5;        // share of exchanges with other problems
-  double likeness = 0.15;     // distance of features at which another problem is e times less likely to be chosen
-  std::int64_t elites = 64;   // best points remembered per problem
-  std::int64_t kinds = 4;     // of them with the same categorical values
-  double focus = 10;          // the larger, the fewer elites are in play: about 2 + sqrt(samples) / focus
-  double open = 0.4;          // chance of each further parameter of the moving agent to be open
-  double uniform = 0.15;      // chance of an open parameter to be drawn evenly instead of by the policy
-  double most_reward = 1.5;   // rewards are limited to ± this; an invalid point gets the lower end
-  bool observe_point = true;  // whether agents see the point a refinement starts from
-  bool learn = true;          // off: policies stay as they are
+  std::int64_t batch = 6;       // proposals per problem between two updates
+  double construction = 0.2;    // share of constructions among moves that are no exchanges
+  double exchange = 0.35;       // share of exchanges
+  double abroad = 0.5;          // share of exchanges with other problems
+  double likeness = 0.15;       // distance of features at which another problem is e times less likely to be chosen
+  std::int64_t elites = 64;     // best points remembered per problem
+  std::int64_t kinds = 4;       // of them with the same categorical values
+  double focus = 10;            // the larger, the fewer elites are in play: about 2 + sqrt(samples) / focus
+  double open = 0.4;            // chance of each further parameter of the moving agent to be open
+  std::int64_t patience = 300;  // samples of a problem without a better best after which it begins again; 0 = never
+  std::int64_t renewal = 30;    // random points it then begins with
+  double uniform = 0.15;        // chance of an open parameter to be drawn evenly instead of by the policy
+  double most_reward = 1.5;     // rewards are limited to ± this; an invalid point gets the lower end
+  bool observe_point = true;    // whether agents see the point a refinement starts from
+  bool learn = true;            // off: policies stay as they are
   LearningOptions learning;
 };
 std::vector<Setting> settings_of(TeamOptions& options);
@@ -67,13 +69,17 @@ class TeamSearcher final : public Searcher {
 
  private:
   struct Problem {
-    Elites elites;
+    Elites elites;  // since the problem began, or began again
+    Elites all;     // ever
     SeenPoints seen;
     Variation variation;
     std::vector<std::size_t> heads;  // those with a choice
     double reference = 0;            // running mean of constructions' scores
     bool has_reference = false;
     std::int64_t samples = 0;
+    std::int64_t idle = 0;         // samples since the best of `elites` became better
+    std::int64_t to_draw = 0;      // random points before the next moves
+    bool apart = false;            // began again, and not yet joined with what was found before
     std::size_t abroad_tried = 0;  // remembered points of other runs that were tried whole
   };
   static constexpr std::size_t kNoRow = static_cast<std::size_t>(-1);
@@ -90,7 +96,12 @@ class TeamSearcher final : public Searcher {
                const TeamOptions& options, std::uint64_t seed);
 
   void plan(std::size_t problem);
+  void remember(std::size_t problem, const Point& point, double score);
+  void renew(std::size_t problem);
   const Elite& draw_elite(std::size_t problem);
+  std::vector<std::int32_t> choices_of(std::size_t problem, const Point& point) const;
+  std::vector<std::int32_t> offer_of(std::size_t giver);
+  std::size_t draw_giver(std::size_t problem);
   bool try_exchange(std::size_t problem);
   bool try_remembered(std::size_t problem);
   void plan_construction(std::size_t problem);
@@ -109,7 +120,7 @@ class TeamSearcher final : public Searcher {
   TeamMemory memory_;
   Rng rng_;
   std::vector<Problem> problems_;
-  std::vector<std::vector<float>> features_;  // of each problem
+  std::vector<std::vector<float>> features_;  // of each problem, then of each remembered one
   std::unique_ptr<Team> team_;
   std::vector<Move> moves_;
   TeamRows rows_, pending_rows_, learned_rows_;
