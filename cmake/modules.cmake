@@ -4,18 +4,19 @@ add_library(tilewright_flags INTERFACE)
 target_compile_options(tilewright_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fno-math-errno
                                                   -ffp-contract=off)
 
-# tilewright_module(NAME [APART] SOURCES a.cpp… [DEPENDS module…] [LINK library…] [PRIVATE_LINK library…])
+# tilewright_module(NAME SOURCES a.cpp… [APART a.cpp…] [DEPENDS module…] [LINK library…] [PRIVATE_LINK library…])
 # One folder of src/tilewright is one library tilewright::NAME. DEPENDS is the truth about layers: script/layers checks the
-# includes against it. Sources are compiled several at a time, which halves the time of a full build; APART compiles each alone.
+# includes against it. Sources are compiled several at a time, which halves the time of a full build; those that APART names
+# again are compiled alone. Helpers in unnamed namespaces of one module therefore need different names.
 function(tilewright_module name)
-  cmake_parse_arguments(ARG "APART" "" "SOURCES;DEPENDS;LINK;PRIVATE_LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;APART;DEPENDS;LINK;PRIVATE_LINK" ${ARGN})
   list(TRANSFORM ARG_SOURCES PREPEND ${name}/)
+  list(TRANSFORM ARG_APART PREPEND ${name}/)
   list(TRANSFORM ARG_DEPENDS PREPEND tilewright::)
   add_library(tilewright_${name} STATIC ${ARG_SOURCES})
   add_library(tilewright::${name} ALIAS tilewright_${name})
-  if(NOT ARG_APART)
-    set_target_properties(tilewright_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
-  endif()
+  set_target_properties(tilewright_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   set_target_properties(tilewright_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
   target_include_directories(tilewright_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
                                                        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -10,7 +10,7 @@ namespace tilewright {
 namespace {
 
 // Neighbours that were proposed before are made again this often before one is taken nevertheless.
-constexpr int kTries = 20;
+constexpr int kAnnealingTries = 20;
 
 struct State {
   Point point;
@@ -67,7 +67,7 @@ class AnnealingSearcher final : public PointSearcher {
   template <typename Make>
   Point fresh(Make make) {
     Point point = make();
-    for (int tried = 1; tried < kTries && seen_.contains(point); ++tried) point = make();
+    for (int tried = 1; tried < kAnnealingTries && seen_.contains(point); ++tried) point = make();
     seen_.add(point);
     return point;
   }

@@ -11,7 +11,7 @@ namespace {
 // Ordinal parameters with more values than this have buckets.
 constexpr std::int32_t kMostSingle = 16;
 // Walks that end at a point that was proposed before are repeated this often before an elite ant is stepped instead.
-constexpr int kTries = 10;
+constexpr int kWalkTries = 10;
 
 struct Trail {
   std::vector<std::int32_t> first;      // lowest index of each bucket, and the number of values at the end
@@ -51,8 +51,8 @@ class AntColonySearcher final : public PointSearcher {
     const std::size_t count = std::min(most, static_cast<std::size_t>(options_.ants));
     for (std::size_t n = 0; n < count; ++n) {
       Point point = !elite_.empty() && rng_.uniform() < options_.local ? step() : walk();
-      for (int tried = 1; tried < 2 * kTries && seen_.contains(point); ++tried) {
-        point = tried < kTries || elite_.empty() ? walk() : step();
+      for (int tried = 1; tried < 2 * kWalkTries && seen_.contains(point); ++tried) {
+        point = tried < kWalkTries || elite_.empty() ? walk() : step();
       }
       seen_.add(point);
       points.push_back(std::move(point));

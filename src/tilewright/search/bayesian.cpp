@@ -12,7 +12,7 @@
 namespace tilewright {
 namespace {
 
-constexpr int kTries = 10;  // for a candidate that was not proposed before
+constexpr int kCandidateTries = 10;  // for a candidate that was not proposed before
 
 // Where each parameter's numbers stand in a row of features.
 struct Feature {
@@ -124,7 +124,7 @@ class BayesianSearcher final : public PointSearcher {
   template <typename Make>
   Point fresh(Make make) {
     Point point = make();
-    for (int tried = 1; tried < kTries && seen_.contains(point); ++tried) point = make();
+    for (int tried = 1; tried < kCandidateTries && seen_.contains(point); ++tried) point = make();
     seen_.add(point);
     return point;
   }

@@ -9,7 +9,7 @@ namespace tilewright {
 namespace {
 
 // Children that were proposed before are made again this often before a point is drawn instead.
-constexpr int kTries = 20;
+constexpr int kChildTries = 20;
 
 struct Member {
   Point point;
@@ -46,13 +46,13 @@ class GeneticSearcher final : public PointSearcher {
   Point drawn() {
     --to_draw_;
     Point point = variation_.draw(rng_);
-    for (int tried = 1; tried < kTries && seen_.contains(point); ++tried) point = variation_.draw(rng_);
+    for (int tried = 1; tried < kChildTries && seen_.contains(point); ++tried) point = variation_.draw(rng_);
     seen_.add(point);
     return point;
   }
 
   Point child() {
-    for (int tried = 0; tried < kTries; ++tried) {
+    for (int tried = 0; tried < kChildTries; ++tried) {
       const Member& first = parent();
       Point point = first.point;
       const bool crossed = rng_.uniform() < options_.crossover;

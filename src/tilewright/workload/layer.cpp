@@ -151,12 +151,12 @@ void check_groups(const Layer& layer, Complaint& complaint) {
   }
 }
 
-struct Axis {
+struct AxisSizes {
   std::string_view name;
   std::int64_t in, kernel, stride, dilation, pads, output_pad, out;
 };
 
-void check_axis(const Layer& layer, const Axis& axis, Complaint& complaint) {
+void check_axis(const Layer& layer, const AxisSizes& axis, Complaint& complaint) {
   if (layer.op == Operator::TransposedConvolution) {
     const std::int64_t most = std::max(axis.stride, axis.dilation) - 1;
     if (axis.output_pad > most) {

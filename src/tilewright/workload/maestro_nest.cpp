@@ -46,11 +46,11 @@ Error layer_error(const MaestroLayer& layer, const std::string& sentence) {
 }
 
 // One axis of a convolution: rows (Y, Y', R) or columns (X, X', S). Given the one of input and output size, adds the other.
-struct Axis {
+struct AxisDims {
   Dim in, out, filter;
 };
 
-Result<Done> derive(Nest& nest, const MaestroLayer& layer, const Axis& axis, std::string_view stride_source) {
+Result<Done> derive(Nest& nest, const MaestroLayer& layer, const AxisDims& axis, std::string_view stride_source) {
   const std::string in(name_of(axis.in));
   const std::string out(name_of(axis.out));
   const bool has_in = first_size(layer, in) > 0;

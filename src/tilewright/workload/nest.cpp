@@ -11,14 +11,14 @@ namespace {
 constexpr std::string_view kNames[kDimCount] = {"C", "G",  "K",  "M",      "N",      "R",      "S",     "X",
                                                 "Y", "X'", "Y'", "other0", "other1", "other2", "other3"};
 
-struct Extent {
+struct Window {
   std::int64_t input = 1;   // rows or columns of input that the taps reach
   std::int64_t kernel = 1;  // taps
   std::int64_t stride = 1;
 };
 
 // A kernel shorter than its stride never reads the rows between its positions, so the nest closes those gaps.
-Extent convolution_extent(std::int64_t outputs, std::int64_t kernel, std::int64_t stride) {
+Window convolution_window(std::int64_t outputs, std::int64_t kernel, std::int64_t stride) {
   const std::int64_t step = std::min(stride, kernel);
   return {(outputs - 1) * step + kernel, kernel, step};
 }
@@ -26,7 +26,7 @@ Extent convolution_extent(std::int64_t outputs, std::int64_t kernel, std::int64_
 // out[y*stride + r] += in[y] * w[r]. When the stride divides the kernel, each of the `stride` sub-pixels is a convolution
 // with kernel/stride taps at the input's resolution; otherwise the nest visits every tap at every input position. Both do
 // exactly the layer's multiplications.
-Extent transposed_extent(std::int64_t inputs, std::int64_t kernel, std::int64_t stride, std::int64_t& sub_pixels) {
+Window transposed_window(std::int64_t inputs, std::int64_t kernel, std::int64_t stride, std::int64_t& sub_pixels) {
   if (kernel % stride != 0) return {inputs + kernel - 1, kernel, 1};
   sub_pixels *= stride;
   return {inputs + kernel / stride - 1, kernel / stride, 1};
@@ -61,13 +61,13 @@ Result<Nest> nest_of(const Layer& layer) {
     set(Dim::N, layer.out_channels);
   } else {
     std::int64_t sub_pixels = 1;
-    Extent rows, columns;
+    Window rows, columns;
     if (layer.op == Operator::TransposedConvolution) {
-      rows = transposed_extent(layer.in_height, layer.kernel_height, layer.stride_height, sub_pixels);
-      columns = transposed_extent(layer.in_width, layer.kernel_width, layer.stride_width, sub_pixels);
+      rows = transposed_window(layer.in_height, layer.kernel_height, layer.stride_height, sub_pixels);
+      columns = transposed_window(layer.in_width, layer.kernel_width, layer.stride_width, sub_pixels);
     } else {
-      rows = convolution_extent(out_height(layer), layer.kernel_height, layer.stride_height);
-      columns = convolution_extent(out_width(layer), layer.kernel_width, layer.stride_width);
+      rows = convolution_window(out_height(layer), layer.kernel_height, layer.stride_height);
+      columns = convolution_window(out_width(layer), layer.kernel_width, layer.stride_width);
     }
     const bool depthwise = layer.groups > 1 && layer.groups == layer.in_channels && layer.groups == layer.out_channels;
     nest.kind = depthwise ? NestKind::Depthwise : layer.groups > 1 ? NestKind::Grouped : NestKind::Convolution;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMostNodes = 200'000;
 constexpr std::int64_t kMostParts = 1'000'000;  // inputs, outputs and weights of all nodes
 constexpr int kMostAttributes = 100;            // of one node
-constexpr int kMostDepth = 16;                  // functions in functions, graphs in nodes
+constexpr int kMostNesting = 16;                // functions in functions, graphs in nodes
 constexpr std::size_t kMostName = 250;          // bytes
 
 using FunctionKey = std::pair<std::string, std::string>;
@@ -139,7 +139,7 @@ class Flattener {
   }
 
   Result<Done> add_nodes(const Nodes& nodes, Scope& scope, const Place& place) {
-    if (place.depth > kMostDepth) return invalid("functions and graphs nest deeper than " + std::to_string(kMostDepth));
+    if (place.depth > kMostNesting) return invalid("functions and graphs nest deeper than " + std::to_string(kMostNesting));
     TW_TRY(Done room, grow(nodes.size()));
     TW_TRY(const std::vector<int> order, order_of(nodes));
     for (const int index : order) {
@@ -161,7 +161,7 @@ class Flattener {
     std::vector<std::size_t> inputs;
     for (const auto& name : node.input()) {
       const auto tensor = name.empty() ? std::optional(kNone) : find_tensor(scope, name);
-      if (!tensor) return invalid(describe(node) + " reads " + quoted(name) + ", which nothing computes");
+      if (!tensor) return invalid(describe(node) + " reads " + quoted_name(name) + ", which nothing computes");
       inputs.push_back(*tensor);
     }
     return inputs;
@@ -217,7 +217,8 @@ class Flattener {
     for (const auto& output : graph.output()) {
       const auto tensor = find_tensor(scope, output.name());
       if (!tensor || *tensor == kNone) {
-        return invalid("nothing computes " + quoted(output.name()) + ", an output of a graph inside " + quoted(owner));
+        return invalid("nothing computes " + quoted_name(output.name()) + ", an output of a graph inside " +
+                       quoted_name(owner));
       }
       body.outputs.push_back(*tensor);
     }
@@ -233,7 +234,7 @@ class Flattener {
                         Scope& scope, const Place& place) {
     const onnx::FunctionProto& proto = *function.proto;
     for (const Call* call = place.call; call != nullptr; call = call->caller) {
-      if (call->function == &proto) return invalid("function " + quoted(proto.name()) + " calls itself");
+      if (call->function == &proto) return invalid("function " + quoted_name(proto.name()) + " calls itself");
     }
     TW_TRY(Done room, grow(proto.input_size()));
     Scope inside;
@@ -248,7 +249,7 @@ class Flattener {
       if (node.output(i).empty()) continue;
       const auto tensor = i < proto.output_size() ? find_tensor(inside, proto.output(i)) : std::nullopt;
       if (!tensor || *tensor == kNone) {
-        return invalid("function " + quoted(proto.name()) + " does not compute " + quoted(node.output(i)));
+        return invalid("function " + quoted_name(proto.name()) + " does not compute " + quoted_name(node.output(i)));
       }
       scope.tensors[node.output(i)] = *tensor;
     }

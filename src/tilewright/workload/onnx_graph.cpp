@@ -125,7 +125,7 @@ std::string cleaned(std::string_view name, std::size_t most) {
   return result;
 }
 
-std::string quoted(std::string_view name) {
+std::string quoted_name(std::string_view name) {
   constexpr std::size_t kMostShown = 100;
   return "'" + cleaned(name, kMostShown) + (name.size() > kMostShown ? "…'" : "'");
 }

@@ -120,6 +120,6 @@ struct NodeView {
 std::string cleaned(std::string_view name, std::size_t most);
 
 // 'name' for an error sentence.
-std::string quoted(std::string_view name);
+std::string quoted_name(std::string_view name);
 
 }  // namespace tilewright::onnx_file

@@ -17,7 +17,7 @@ std::optional<Error> blame(const NodeView& view) {
   }
   if (open == kNone) return std::nullopt;
   const OpenDim& dim = view.graph.open[open];
-  return invalid("input " + quoted(dim.input) + ": " + dim.what + " because layer " + quoted(view.node.name) +
+  return invalid("input " + quoted_name(dim.input) + ": " + dim.what + " because layer " + quoted_name(view.node.name) +
                  " depends on it; only the first dimension, the batch, may be left open");
 }
 
@@ -39,7 +39,7 @@ Result<NodeLayers> no_shape(const NodeView& view, std::size_t right) {
   const Dims* left_shape = view.shape(0);
   const Dims* right_shape = view.shape(right);
   if (left_shape == nullptr || right_shape == nullptr) return unknown_shape(view);
-  return invalid("layer " + quoted(view.node.name) + ": shapes " + shown(*left_shape) + " and " + shown(*right_shape) +
+  return invalid("layer " + quoted_name(view.node.name) + ": shapes " + shown(*left_shape) + " and " + shown(*right_shape) +
                  ", or the attributes, do not fit together");
 }
 
@@ -48,7 +48,7 @@ Result<NodeLayers> convolution_layers(const NodeView& view) {
   if (!convolution) return no_shape(view, weight_input(kind(view.node)));
   const Windows& windows = convolution->windows;
   if (differ(convolution->in_channels, convolution->weight_in_channels)) {
-    return invalid("layer " + quoted(view.node.name) + ": the input has " + std::to_string(convolution->in_channels) +
+    return invalid("layer " + quoted_name(view.node.name) + ": the input has " + std::to_string(convolution->in_channels) +
                    " channels, but the weight is for " + std::to_string(convolution->weight_in_channels));
   }
   const Dims sizes{convolution->batch, convolution->in_channels, convolution->out_channels};
@@ -93,7 +93,7 @@ Result<NodeLayers> product_layers(const NodeView& view) {
   NodeLayers result{.layers = {}, .first_reads_alone = products->is_projected};
   for (const Product& product : products->products) {
     if (differ(product.inner, product.right_inner)) {
-      return invalid("layer " + quoted(view.node.name) + ": the left side has " + std::to_string(product.inner) +
+      return invalid("layer " + quoted_name(view.node.name) + ": the left side has " + std::to_string(product.inner) +
                      " columns, but the right side " + std::to_string(product.right_inner) + " rows");
     }
     const std::int64_t inner = product.inner == kUnknown ? product.right_inner : product.inner;

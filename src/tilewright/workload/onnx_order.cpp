@@ -69,7 +69,7 @@ Result<std::vector<int>> order_of(const Nodes& nodes) {
   for (int i = 0; i < nodes.size(); ++i) {
     for (const auto& name : nodes.Get(i).output()) {
       if (name.empty()) continue;
-      if (!producers.emplace(name, i).second) return invalid("tensor " + quoted(name) + " is computed by two nodes");
+      if (!producers.emplace(name, i).second) return invalid("tensor " + quoted_name(name) + " is computed by two nodes");
     }
   }
   std::vector<std::vector<int>> readers(static_cast<std::size_t>(nodes.size()));
@@ -102,9 +102,9 @@ Result<std::vector<int>> order_of(const Nodes& nodes) {
 }
 
 std::string describe(const onnx::NodeProto& node) {
-  if (!node.name().empty()) return "node " + quoted(node.name());
-  if (node.output_size() > 0) return "node " + quoted(node.op_type()) + " of " + quoted(node.output(0));
-  return "node " + quoted(node.op_type());
+  if (!node.name().empty()) return "node " + quoted_name(node.name());
+  if (node.output_size() > 0) return "node " + quoted_name(node.op_type()) + " of " + quoted_name(node.output(0));
+  return "node " + quoted_name(node.op_type());
 }
 
 }  // namespace tilewright::onnx_file

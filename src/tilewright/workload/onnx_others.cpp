@@ -70,7 +70,7 @@ const Dims* result_shape(const NodeView& view) {
   return shape ? &*shape : nullptr;
 }
 
-std::int64_t elementwise(const NodeView& view) {
+std::int64_t elementwise_operations(const NodeView& view) {
   const Elementwise& entry = *find_elementwise(kind(view.node));
   if (entry.operations == 0) return 0;
   std::int64_t each = entry.operations;
@@ -80,19 +80,19 @@ std::int64_t elementwise(const NodeView& view) {
   return scale(each, elements(result_shape(view)));
 }
 
-std::int64_t pool(const NodeView& view) {
+std::int64_t pool_operations(const NodeView& view) {
   const auto windows = pool_windows(view);
   return windows ? scale(volume(windows->kernel), elements(result_shape(view))) : kUnknown;
 }
 
-std::int64_t reduce(const NodeView& view) {
+std::int64_t reduce_operations(const NodeView& view) {
   const std::string_view op = kind(view.node);
   const bool is_plain =
       op == "ReduceSum" || op == "ReduceMean" || op == "ReduceMax" || op == "ReduceMin" || op == "ReduceProd";
   return scale(is_plain || !op.starts_with("Reduce") ? 1 : 2, elements(view.shape(0)));
 }
 
-std::int64_t local_response(const NodeView& view) {
+std::int64_t local_response_operations(const NodeView& view) {
   return scale(plus(view.integer("size", kUnknown), 3), elements(result_shape(view)));
 }
 
@@ -100,7 +100,7 @@ std::int64_t taps(const std::string& mode) {
   return mode.find("cubic") != std::string::npos ? 4 : mode.find("near") == 0 ? 0 : 2;
 }
 
-std::int64_t resize(const NodeView& view) {
+std::int64_t resize_operations(const NodeView& view) {
   const std::string mode = text(view.node, "mode");
   const Dims* from = view.shape(0);
   const Dims* to = result_shape(view);
@@ -111,7 +111,7 @@ std::int64_t resize(const NodeView& view) {
   return scale(each, volume(*to));
 }
 
-std::int64_t grid_sample(const NodeView& view) {
+std::int64_t grid_sample_operations(const NodeView& view) {
   const Dims* to = result_shape(view);
   if (to == nullptr || taps(text(view.node, "mode")) == 0) return to == nullptr ? kUnknown : 0;
   std::int64_t each = 2;
@@ -121,7 +121,7 @@ std::int64_t grid_sample(const NodeView& view) {
 
 // Input [sequence, batch, in], weight [directions, gates * hidden, in], recurrent weight [directions, gates * hidden,
 // hidden].
-std::int64_t recurrent(const NodeView& view) {
+std::int64_t recurrent_operations(const NodeView& view) {
   const Dims* input = view.shape(0);
   const Dims* weight = view.shape(1);
   const Dims* recurrence = view.shape(2);
@@ -130,7 +130,7 @@ std::int64_t recurrent(const NodeView& view) {
   return scale(2, scale(steps, plus(volume(*weight), volume(*recurrence))));
 }
 
-std::int64_t convolution(const NodeView& view) {
+std::int64_t convolution_operations(const NodeView& view) {
   const auto conv = convolution_of(view);
   if (!conv || conv->groups < 1 || conv->in_channels < 0) return kUnknown;
   const Dims& positions = conv->transposed ? conv->windows.in : conv->windows.out;
@@ -139,13 +139,13 @@ std::int64_t convolution(const NodeView& view) {
   return scale(2, scale(scale(conv->batch, volume(positions)), per_position));
 }
 
-std::int64_t einsum(const NodeView& view) {
+std::int64_t einsum_operations(const NodeView& view) {
   const auto products = products_of(view);
   return products && products->products.empty() ? products->operations : kUnknown;
 }
 
 // The sum of three embeddings, normalised.
-std::int64_t embed(const NodeView& view) { return scale(9, elements(result_shape(view))); }
+std::int64_t embed_operations(const NodeView& view) { return scale(9, elements(result_shape(view))); }
 
 std::int64_t result_elements(const NodeView& view) { return elements(result_shape(view)); }
 
@@ -155,30 +155,30 @@ Count find_count(std::string_view kind) {
   if (std::ranges::find(kNoArithmetic, kind) != std::end(kNoArithmetic)) {
     return [](const NodeView&) { return std::int64_t{0}; };
   }
-  if (find_elementwise(kind) != nullptr) return elementwise;
-  if (kind.starts_with("Reduce")) return reduce;
-  if (is_convolution(kind)) return convolution;
+  if (find_elementwise(kind) != nullptr) return elementwise_operations;
+  if (kind.starts_with("Reduce")) return reduce_operations;
+  if (is_convolution(kind)) return convolution_operations;
   static const std::unordered_map<std::string_view, Count> table{
-      {"MaxPool", pool},
-      {"AveragePool", pool},
-      {"LpPool", pool},
-      {"QLinearAveragePool", pool},
-      {"GlobalAveragePool", reduce},
-      {"GlobalMaxPool", reduce},
-      {"GlobalLpPool", reduce},
-      {"QLinearGlobalAveragePool", reduce},
-      {"ArgMax", reduce},
-      {"ArgMin", reduce},
-      {"NonZero", reduce},
-      {"LRN", local_response},
-      {"Resize", resize},
-      {"Upsample", resize},
-      {"GridSample", grid_sample},
-      {"RNN", recurrent},
-      {"GRU", recurrent},
-      {"LSTM", recurrent},
-      {"EmbedLayerNormalization", embed},
-      {"Einsum", einsum},
+      {"MaxPool", pool_operations},
+      {"AveragePool", pool_operations},
+      {"LpPool", pool_operations},
+      {"QLinearAveragePool", pool_operations},
+      {"GlobalAveragePool", reduce_operations},
+      {"GlobalMaxPool", reduce_operations},
+      {"GlobalLpPool", reduce_operations},
+      {"QLinearGlobalAveragePool", reduce_operations},
+      {"ArgMax", reduce_operations},
+      {"ArgMin", reduce_operations},
+      {"NonZero", reduce_operations},
+      {"LRN", local_response_operations},
+      {"Resize", resize_operations},
+      {"Upsample", resize_operations},
+      {"GridSample", grid_sample_operations},
+      {"RNN", recurrent_operations},
+      {"GRU", recurrent_operations},
+      {"LSTM", recurrent_operations},
+      {"EmbedLayerNormalization", embed_operations},
+      {"Einsum", einsum_operations},
       {"RandomNormal", result_elements},
       {"RandomUniform", result_elements},
   };

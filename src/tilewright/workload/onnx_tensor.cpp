@@ -53,13 +53,13 @@ std::optional<std::vector<double>> elements_of(const onnx::TensorProto& tensor, 
 
 Result<Dims> dims_of(const google::protobuf::RepeatedField<std::int64_t>& dims, const std::string& name) {
   if (dims.size() > static_cast<int>(kMostRank)) {
-    return invalid("tensor " + quoted(name) + " has " + std::to_string(dims.size()) + " dimensions, expected at most " +
+    return invalid("tensor " + quoted_name(name) + " has " + std::to_string(dims.size()) + " dimensions, expected at most " +
                    std::to_string(kMostRank));
   }
   for (int i = 0; i < dims.size(); ++i) {
     if (dims.Get(i) >= 0 && dims.Get(i) <= kMostDim) continue;
-    return invalid("tensor " + quoted(name) + ": dimension " + std::to_string(i) + " is " + std::to_string(dims.Get(i)) +
-                   ", expected 0 to " + std::to_string(kMostDim));
+    return invalid("tensor " + quoted_name(name) + ": dimension " + std::to_string(i) + " is " +
+                   std::to_string(dims.Get(i)) + ", expected 0 to " + std::to_string(kMostDim));
   }
   return Dims(dims.begin(), dims.end());
 }
@@ -72,7 +72,7 @@ std::int64_t value_of(const onnx::TensorShapeProto::Dimension& dim, const Symbol
 
 std::string shown(const onnx::TensorShapeProto::Dimension& dim) {
   if (dim.has_dim_value()) return std::to_string(dim.dim_value());
-  return dim.dim_param().empty() ? "open" : quoted(dim.dim_param());
+  return dim.dim_param().empty() ? "open" : quoted_name(dim.dim_param());
 }
 
 }  // namespace
@@ -123,14 +123,14 @@ Result<Tensor> network_input(const onnx::ValueInfoProto& input, std::int64_t bat
     return tensor;
   }
   if (shape.dim_size() > static_cast<int>(kMostRank)) {
-    return invalid("input " + quoted(input.name()) + " has " + std::to_string(shape.dim_size()) +
+    return invalid("input " + quoted_name(input.name()) + " has " + std::to_string(shape.dim_size()) +
                    " dimensions, expected at most " + std::to_string(kMostRank));
   }
   tensor.shape.emplace();
   for (int i = 0; i < shape.dim_size(); ++i) {
     const std::string what = "dimension " + std::to_string(i) + " is " + shown(shape.dim(i));
     if (shape.dim(i).dim_value() > kMostDim) {
-      return invalid("input " + quoted(input.name()) + ": " + what + ", expected at most " + std::to_string(kMostDim));
+      return invalid("input " + quoted_name(input.name()) + ": " + what + ", expected at most " + std::to_string(kMostDim));
     }
     std::int64_t dim = value_of(shape.dim(i), symbols);
     if (dim == kUnknown && i == 0) dim = batch;

@@ -7,7 +7,7 @@
 namespace tilewright::onnx_file {
 namespace {
 
-constexpr int kMostDepth = 80;                                // messages in messages
+constexpr int kMostMessageDepth = 80;                         // messages in messages
 constexpr std::size_t kMostStructure = std::size_t{1} << 29;  // bytes of the parsed model
 
 enum class Message : std::uint8_t {
@@ -148,7 +148,7 @@ class Copier {
   }
 
   bool copy_message(std::size_t end, Message message, int depth) {
-    if (depth > kMostDepth) return fail("its messages nest deeper than " + std::to_string(kMostDepth));
+    if (depth > kMostMessageDepth) return fail("its messages nest deeper than " + std::to_string(kMostMessageDepth));
     while (at_ < end) {
       const std::size_t start = at_;
       const auto tag = varint(end);
