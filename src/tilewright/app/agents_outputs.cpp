@@ -10,7 +10,7 @@ namespace tilewright {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr std::string_view kFormat = "tilewright-agents-1";
+constexpr std::string_view kAgentsFormat = "tilewright-agents-1";
 
 Json dendrogram_json(const Dendrogram& dendrogram) {
   Json merges = Json::array();
@@ -38,7 +38,7 @@ Json stability_json(const std::vector<StabilityRow>& rows) {
 
 std::string to_json(const AgentsResult& result) {
   const AgentsQuestion& question = result.question;
-  Json json{{"format", kFormat},
+  Json json{{"format", kAgentsFormat},
             {"verb", "agents"},
             {"version", TILEWRIGHT_VERSION},
             {"command", result.command},

@@ -9,7 +9,7 @@ namespace tilewright {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr std::string_view kFormat = "tilewright-compare-1";
+constexpr std::string_view kCompareFormat = "tilewright-compare-1";
 
 // JSON has no infinity: null is "not reached" and "no valid mapping".
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
@@ -82,24 +82,15 @@ std::string csv_number(double value) { return std::isfinite(value) ? fmt::format
 }  // namespace
 
 std::string to_json(const CompareResult& result) {
-  Json json{{"format", kFormat},
-            {"verb", "compare"},
-            {"version", TILEWRIGHT_VERSION},
-            {"command", result.command},
-            {"network", result.network},
-            {"hardware", result.hardware},
-            {"model", result.model},
-            {"space", result.space},
-            {"objective", result.objective},
-            {"unit", result.unit},
-            {"budgets", result.budgets},
-            {"seeds", result.seeds},
-            {"first_seed", result.first_seed},
-            {"partial", result.partial},
-            {"seconds", result.seconds},
-            {"target", result.target.empty() ? Json() : Json(result.target)},
-            {"targets", result.targets},
-            {"curve_samples", result.curve_samples}};
+  Json json{{"format", kCompareFormat},        {"verb", "compare"},
+            {"version", TILEWRIGHT_VERSION},   {"command", result.command},
+            {"network", result.network},       {"hardware", result.hardware},
+            {"model", result.model},           {"space", result.space},
+            {"objective", result.objective},   {"unit", result.unit},
+            {"budgets", result.budgets},       {"seeds", result.seeds},
+            {"first_seed", result.first_seed}, {"partial", result.partial},
+            {"seconds", result.seconds},       {"target", result.target.empty() ? Json() : Json(result.target)},
+            {"targets", result.targets},       {"curve_samples", result.curve_samples}};
   json["layers"] = layers_json(result);
   json["contenders"] = Json::array();
   for (const ComparedContender& contender : result.contenders) {

@@ -12,7 +12,7 @@
 namespace tilewright {
 namespace {
 
-constexpr unsigned kLeft = 1, kRight = 2, kUp = 4, kDown = 8;
+constexpr unsigned kLeftward = 1, kRightward = 2, kUpward = 4, kDownward = 8;
 constexpr std::array<std::string_view, 16> kBoxes = {" ", "╴", "╶", "─", "╵", "┘", "└", "┴",
                                                      "╷", "┐", "┌", "┬", "│", "┤", "├", "┼"};
 
@@ -22,14 +22,14 @@ class Drawing {
 
   void across(std::size_t line, std::size_t from, std::size_t to) {
     for (std::size_t x = from; x <= to; ++x) {
-      if (x > from) at(line, x) |= kLeft;
-      if (x < to) at(line, x) |= kRight;
+      if (x > from) at(line, x) |= kLeftward;
+      if (x < to) at(line, x) |= kRightward;
     }
   }
   void down(std::size_t x, std::size_t from, std::size_t to) {
     for (std::size_t line = from; line <= to; ++line) {
-      if (line > from) at(line, x) |= kUp;
-      if (line < to) at(line, x) |= kDown;
+      if (line > from) at(line, x) |= kUpward;
+      if (line < to) at(line, x) |= kDownward;
     }
   }
   std::string line_text(std::size_t line, std::size_t cut) const {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/app/run_format.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/marl/checkpoint.hpp"
 
@@ -10,8 +11,6 @@ namespace tilewright {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::string_view kFormat = "tilewright-run-1";
 
 template <typename T>
 void put(Json& json, const char* name, const std::optional<T>& value) {
@@ -91,8 +90,8 @@ Result<Json> read_json(const std::filesystem::path& directory) {
   const std::filesystem::path path = directory / "run.json";
   TW_TRY(const std::string text, read_file(path));
   Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object() || json.value("format", Json()) != kFormat || !json.value("verb", Json()).is_string()) {
-    return invalid(fmt::format("{}: does not describe a run, expected format {}", path.string(), kFormat));
+  if (!json.is_object() || json.value("format", Json()) != kRunFormat || !json.value("verb", Json()).is_string()) {
+    return invalid(fmt::format("{}: does not describe a run, expected format {}", path.string(), kRunFormat));
   }
   return json;
 }
@@ -103,7 +102,7 @@ std::string hash_text(const std::string& content) { return fmt::format("{:016x}"
 
 std::string run_json(const MapArguments& arguments, const MappingJob& job) {
   const Json json{
-      {"format", kFormat},
+      {"format", kRunFormat},
       {"verb", "map"},
       {"version", TILEWRIGHT_VERSION},
       {"command", arguments.command},

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/app/run_format.hpp"
 #include "tilewright/app/train_world.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
@@ -22,7 +23,6 @@ namespace tilewright {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr std::string_view kFormat = "tilewright-run-1";
 constexpr std::string_view kProfileHeader =
     "first_episode,last_episode,phase,calls,wall_seconds,cpu_seconds,bytes,cache_misses,dtlb_misses";
 
@@ -46,7 +46,7 @@ bool is_actor(std::string_view name) {
 }  // namespace
 
 std::string run_json(const TrainSummary& summary, const std::string& inputs) {
-  const Json json{{"format", kFormat},
+  const Json json{{"format", kRunFormat},
                   {"verb", "train"},
                   {"version", TILEWRIGHT_VERSION},
                   {"command", summary.command},
@@ -65,9 +65,9 @@ Result<std::optional<RunRecord>> read_run_json(const std::filesystem::path& dire
   if (!std::filesystem::exists(path, status)) return std::optional<RunRecord>{};
   TW_TRY(const std::string text, read_file(path));
   const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object() || json.value("format", Json()) != kFormat || json.value("verb", Json()) != "train" ||
+  if (!json.is_object() || json.value("format", Json()) != kRunFormat || json.value("verb", Json()) != "train" ||
       !json.value("settings", Json()).is_object() || !json.value("episodes", Json()).is_number_integer()) {
-    return invalid(fmt::format("{}: does not describe a training run, expected format {}", path.string(), kFormat));
+    return invalid(fmt::format("{}: does not describe a training run, expected format {}", path.string(), kRunFormat));
   }
   RunRecord record;
   TW_TRY(record.settings, settings_from_json(json["settings"], path.string()));

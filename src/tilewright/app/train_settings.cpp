@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 enum class For { Any, Particle, Tag, OffPolicy, Maddpg, Masac, OnPolicy, MasacOrOnPolicy };
 
-struct Range {
+struct Bounds {
   double least = 0;
   double most = std::numeric_limits<double>::infinity();
 };
@@ -24,39 +24,39 @@ struct Range {
 // Calls visit(name, who it is for, allowed range, the field) for every setting; the one list of them.
 template <typename Settings, typename Visit>
 void for_each_setting(Settings& s, const Visit& visit) {
-  constexpr Range kText{}, kCount{1, 1e12}, kShare{0, 1};
+  constexpr Bounds kText{}, kCount{1, 1e12}, kShare{0, 1};
   visit("world", For::Any, kText, s.world);
   visit("algorithm", For::Any, kText, s.algorithm);
-  visit("agents", For::Any, Range{0, 1024}, s.agents);
-  visit("worlds", For::Any, Range{1, 65536}, s.worlds);
-  visit("seed", For::Any, Range{0}, s.seed);
+  visit("agents", For::Any, Bounds{0, 1024}, s.agents);
+  visit("worlds", For::Any, Bounds{1, 65536}, s.worlds);
+  visit("seed", For::Any, Bounds{0}, s.seed);
   visit("dialect", For::Particle, kText, s.dialect);
   visit("contacts", For::Particle, kText, s.contacts);
-  visit("episode-length", For::Particle, Range{1, 1e6}, s.episode_length);
+  visit("episode-length", For::Particle, Bounds{1, 1e6}, s.episode_length);
   visit("prey", For::Tag, kText, s.prey);
-  visit("prey-count", For::Tag, Range{0, 1024}, s.prey_count);
-  visit("obstacles", For::Tag, Range{0, 1024}, s.obstacles);
+  visit("prey-count", For::Tag, Bounds{0, 1024}, s.prey_count);
+  visit("obstacles", For::Tag, Bounds{0, 1024}, s.obstacles);
   visit("hidden", For::Any, kText, s.hidden);
-  visit("learning-rate", For::Any, Range{0}, s.learning_rate);
+  visit("learning-rate", For::Any, Bounds{0}, s.learning_rate);
   visit("gamma", For::Any, kShare, s.gamma);
-  visit("clip-norm", For::Any, Range{0}, s.clip_norm);
+  visit("clip-norm", For::Any, Bounds{0}, s.clip_norm);
   visit("sampler", For::OffPolicy, kText, s.sampler);
   visit("layout", For::OffPolicy, kText, s.layout);
   visit("semantics", For::OffPolicy, kText, s.semantics);
-  visit("capacity", For::OffPolicy, Range{1, 4e9}, s.capacity);
-  visit("batch", For::OffPolicy, Range{1, 1e7}, s.batch);
+  visit("capacity", For::OffPolicy, Bounds{1, 4e9}, s.capacity);
+  visit("batch", For::OffPolicy, Bounds{1, 1e7}, s.batch);
   visit("warm-up", For::OffPolicy, kCount, s.warm_up);
   visit("update-every", For::OffPolicy, kCount, s.update_every);
   visit("tau", For::OffPolicy, kShare, s.tau);
-  visit("logit-penalty", For::Maddpg, Range{0}, s.logit_penalty);
-  visit("entropy", For::MasacOrOnPolicy, Range{0}, s.entropy);
+  visit("logit-penalty", For::Maddpg, Bounds{0}, s.logit_penalty);
+  visit("entropy", For::MasacOrOnPolicy, Bounds{0}, s.entropy);
   visit("entropy-form", For::Masac, kText, s.entropy_form);
   visit("activation", For::OnPolicy, kText, s.activation);
-  visit("rollout", For::OnPolicy, Range{1, 1e8}, s.rollout);
-  visit("epochs", For::OnPolicy, Range{1, 1e6}, s.epochs);
-  visit("minibatches", For::OnPolicy, Range{1, 1e6}, s.minibatches);
+  visit("rollout", For::OnPolicy, Bounds{1, 1e8}, s.rollout);
+  visit("epochs", For::OnPolicy, Bounds{1, 1e6}, s.epochs);
+  visit("minibatches", For::OnPolicy, Bounds{1, 1e6}, s.minibatches);
   visit("gae-lambda", For::OnPolicy, kShare, s.gae_lambda);
-  visit("clip-ratio", For::OnPolicy, Range{0}, s.clip_ratio);
+  visit("clip-ratio", For::OnPolicy, Bounds{0}, s.clip_ratio);
   visit("curve-every", For::Any, kCount, s.curve_every);
 }
 
@@ -105,7 +105,7 @@ Result<Done> check(const TrainSettings& settings) {
   const auto& names = algorithm_names();
   if (std::ranges::find(names, *settings.algorithm) == names.end()) return unknown_algorithm(*settings.algorithm);
   std::optional<Error> error;
-  for_each_setting(settings, [&](std::string_view name, For whom, Range range, const auto& field) {
+  for_each_setting(settings, [&](std::string_view name, For whom, Bounds range, const auto& field) {
     if (error || !field) return;
     if (const std::string why = misplaced(whom, settings); !why.empty()) error = invalid(fmt::format("--{} {}", name, why));
     if constexpr (!std::is_same_v<std::decay_t<decltype(*field)>, std::string>) {
@@ -123,7 +123,7 @@ Result<Done> check(const TrainSettings& settings) {
 
 Json to_json(const TrainSettings& settings) {
   Json json = Json::object();
-  for_each_setting(settings, [&](const char* name, For, Range, const auto& field) {
+  for_each_setting(settings, [&](const char* name, For, Bounds, const auto& field) {
     if (field) json[name] = *field;
   });
   return json;
@@ -133,7 +133,7 @@ Result<TrainSettings> settings_from_json(const Json& json, const std::string& wh
   TrainSettings settings;
   std::vector<std::string> known;
   std::optional<Error> error;
-  for_each_setting(settings, [&](const char* name, For, Range, auto& field) {
+  for_each_setting(settings, [&](const char* name, For, Bounds, auto& field) {
     known.emplace_back(name);
     if (!json.contains(name)) return;
     using Value = std::decay_t<decltype(*field)>;
@@ -157,7 +157,7 @@ Result<TrainSettings> settings_from_json(const Json& json, const std::string& wh
 std::optional<Error> first_difference(const TrainSettings& given, const TrainSettings& recorded, const std::string& where) {
   const Json theirs = to_json(recorded);
   std::optional<Error> error;
-  for_each_setting(given, [&](const char* name, For, Range, const auto& field) {
+  for_each_setting(given, [&](const char* name, For, Bounds, const auto& field) {
     if (error || !field) return;
     const bool has = theirs.contains(name);
     if (has && theirs.at(name) == Json(*field)) return;
