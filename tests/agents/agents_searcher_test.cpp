@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "course.hpp"
 #include "target_space.hpp"
 #include "tilewright/base/file.hpp"
 
@@ -36,26 +37,6 @@ struct Bench {
     return made ? "" : made.error().message;
   }
 };
-
-struct Course {
-  std::vector<Proposal> proposals;
-  std::vector<Ledger> ledgers;
-};
-Course run(Searcher& searcher, const Spaces& spaces, std::int64_t samples, ThreadPool& threads) {
-  Course course;
-  SearchLoop loop(spaces, *objective_named("latency"), samples, threads);
-  loop.on_sample = [&](const Proposal& proposal, const Outcome&, const Verdict&) { course.proposals.push_back(proposal); };
-  while (loop.round(searcher)) {
-  }
-  course.ledgers = loop.ledgers();
-  return course;
-}
-
-std::vector<Point> points(const Course& course) {
-  std::vector<Point> all;
-  for (const Proposal& proposal : course.proposals) all.push_back(proposal.point);
-  return all;
-}
 
 TEST(AgentsSearcher, ExplorationIsChargedAndBounded) {
   Bench bench;

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "course.hpp"
 #include "target_space.hpp"
 #include "tilewright/space/archgym_space.hpp"
 #include "tilewright/workload/layer.hpp"
@@ -33,21 +34,6 @@ Accelerator machine(std::int64_t pes = 16) {
   accelerator.l1.value = 400;
   accelerator.l2.value = 40'000;
   return accelerator;
-}
-
-struct Course {
-  std::vector<Proposal> proposals;
-  std::vector<Ledger> ledgers;
-};
-Course run(Searcher& searcher, const Spaces& spaces, std::int64_t samples, ThreadPool& threads,
-           const char* objective = "edp") {
-  Course course;
-  SearchLoop loop(spaces, *objective_named(objective), samples, threads);
-  loop.on_sample = [&](const Proposal& proposal, const Outcome&, const Verdict&) { course.proposals.push_back(proposal); };
-  while (loop.round(searcher)) {
-  }
-  course.ledgers = loop.ledgers();
-  return course;
 }
 
 std::string refusal(const SearchRequest& request) {
@@ -80,7 +66,7 @@ TEST_P(EachSearcher, KeepsBudgetAndLawOnMappings) {
     ThreadPool threads(count);
     const auto made = make_searcher({GetParam(), spaces, 120, 3, kQuick}, threads);
     ASSERT_TRUE(made) << made.error().message;
-    const Course course = run(*made->searcher, spaces, 120, threads);
+    const Course course = run(*made->searcher, spaces, 120, threads, "edp");
     std::vector<Point>& points = runs.emplace_back();
     for (const Proposal& proposal : course.proposals) {
       const DesignSpace& space = *spaces[proposal.problem];
@@ -109,7 +95,7 @@ TEST_P(EachSearcher, WorksOnTheSpaceOfTheGym) {
     return;
   }
   ASSERT_TRUE(made) << made.error().message;
-  const Course course = run(*made->searcher, {&space}, 60, threads);
+  const Course course = run(*made->searcher, {&space}, 60, threads, "edp");
   EXPECT_EQ(course.ledgers[0].samples, 60);
   for (const Proposal& proposal : course.proposals) EXPECT_TRUE(is_legal(space, proposal.point));
 }
@@ -120,7 +106,7 @@ TEST_P(EachSearcher, WorksWhereThereIsNothingToChoose) {
   ThreadPool threads(1);
   const auto made = make_searcher({GetParam(), {&space}, 20, 1, kQuick}, threads);
   ASSERT_TRUE(made) << made.error().message;
-  const Course course = run(*made->searcher, {&space}, 20, threads);
+  const Course course = run(*made->searcher, {&space}, 20, threads, "edp");
   EXPECT_GE(course.ledgers[0].valid, 1);
   EXPECT_LE(course.ledgers[0].samples, 20);
   EXPECT_EQ(course.ledgers[0].best->outcome.metrics.macs, 1);
@@ -170,7 +156,7 @@ TEST(AllSearchers, ExhaustiveProposesEveryCanonicalMappingOnce) {
     ThreadPool threads(2);
     const auto made = make_searcher({"exhaustive", {&space}, 1'000'000, 1, {}}, threads);
     ASSERT_TRUE(made) << made.error().message;
-    const Course course = run(*made->searcher, {&space}, 1'000'000, threads);
+    const Course course = run(*made->searcher, {&space}, 1'000'000, threads, "edp");
     std::set<Point> proposed;
     for (const Proposal& proposal : course.proposals) EXPECT_TRUE(proposed.insert(proposal.point).second);
     EXPECT_EQ(proposed, expected);

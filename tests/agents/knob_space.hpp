@@ -27,12 +27,12 @@ class KnobSpace final : public DesignSpace {
   std::string value_name(std::size_t, std::int32_t index) const override { return std::to_string(index); }
   void canonicalise(std::span<std::int32_t>) const override {}
   std::unique_ptr<PointEvaluator> evaluator() const override {
-    struct Evaluator final : PointEvaluator {
-      explicit Evaluator(const Cost& of) : cost(of) {}
+    struct Scorer final : PointEvaluator {
+      explicit Scorer(const Cost& of) : cost(of) {}
       Outcome evaluate(PointView point) override { return cost(point); }
       const Cost& cost;
     };
-    return std::make_unique<Evaluator>(cost_);
+    return std::make_unique<Scorer>(cost_);
   }
   std::string reason_name(std::uint8_t) const override { return "too-bad"; }
   const std::vector<float>& features() const override { return features_; }

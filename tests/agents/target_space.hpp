@@ -55,8 +55,8 @@ class TargetSpace final : public DesignSpace {
   }
   void canonicalise(std::span<std::int32_t>) const override {}
   std::unique_ptr<PointEvaluator> evaluator() const override {
-    struct Evaluator final : PointEvaluator {
-      explicit Evaluator(const TargetSpace& of) : space(of) {}
+    struct Scorer final : PointEvaluator {
+      explicit Scorer(const TargetSpace& of) : space(of) {}
       Outcome evaluate(PointView point) override {
         if (point[kTileC] >= space.room_) return {false, 1, {}};
         Outcome outcome{true, 0, {}};
@@ -65,7 +65,7 @@ class TargetSpace final : public DesignSpace {
       }
       const TargetSpace& space;
     };
-    return std::make_unique<Evaluator>(*this);
+    return std::make_unique<Scorer>(*this);
   }
   std::string reason_name(std::uint8_t) const override { return "no-room"; }
   const std::vector<float>& features() const override { return features_; }

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "course.hpp"
 #include "target_space.hpp"
 #include "tilewright/search/search_loop.hpp"
 
@@ -27,27 +28,6 @@ std::unique_ptr<TeamSearcher> make(const Spaces& spaces, ThreadPool& threads, st
   auto made = TeamSearcher::make(spaces, assign_by_role(parameters), options, seed, threads, from);
   EXPECT_TRUE(made) << made.error().message;
   return std::move(made).value();
-}
-
-// Runs a searcher and keeps every proposal.
-struct Course {
-  std::vector<Proposal> proposals;
-  std::vector<Ledger> ledgers;
-};
-Course run(Searcher& searcher, const Spaces& spaces, std::int64_t samples, ThreadPool& threads) {
-  Course course;
-  SearchLoop loop(spaces, *objective_named("latency"), samples, threads);
-  loop.on_sample = [&](const Proposal& proposal, const Outcome&, const Verdict&) { course.proposals.push_back(proposal); };
-  while (loop.round(searcher)) {
-  }
-  course.ledgers = loop.ledgers();
-  return course;
-}
-
-std::vector<Point> points(const Course& course) {
-  std::vector<Point> all;
-  for (const Proposal& proposal : course.proposals) all.push_back(proposal.point);
-  return all;
 }
 
 // Samples until the optimum, which costs 1, was found, or all of them.

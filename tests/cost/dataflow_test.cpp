@@ -8,7 +8,7 @@
 namespace tilewright {
 namespace {
 
-Nest random_layer(Rng& rng) {
+Nest random_nest(Rng& rng) {
   for (;;) {
     Layer layer = matrix_multiply("product", {.batch = rng.between(1, 3),
                                               .rows = rng.between(1, 60),
@@ -48,7 +48,7 @@ Accelerator random_machine(Rng& rng) {
 TEST(Dataflow, IsCountedRightByEveryModel) {
   Rng rng(17, "dataflow");
   for (int round = 0; round < 300; ++round) {
-    const Nest nest = random_layer(rng);
+    const Nest nest = random_nest(rng);
     const Accelerator machine = random_machine(rng);
     for (const Dataflow& known : dataflows()) {
       for (const Model model : {Model::Sound, Model::Exact, Model::Maestro}) {

@@ -25,7 +25,7 @@
 namespace tilewright {
 namespace {
 
-Evaluation on_free_network(const Nest& nest, const Mapping& mapping, std::int64_t pes) {
+Evaluation exactly_on_free_network(const Nest& nest, const Mapping& mapping, std::int64_t pes) {
   return evaluate(mapping, nest, free_network(pes), Model::Exact);
 }
 
@@ -99,7 +99,7 @@ TEST(ExactModel, EqualsTheWalkWhenTilesAreLargerThanWhatThereIs) {
 TEST(ExactModel, ACostMeansThatEveryMacIsDoneOnce) {
   int costs = 0;
   for_random_cases(TileStyle::Wild, 12000, [&](const RandomCase& drawn, Rng&) {
-    const Evaluation evaluation = on_free_network(drawn.nest, drawn.mapping, drawn.pes);
+    const Evaluation evaluation = exactly_on_free_network(drawn.nest, drawn.mapping, drawn.pes);
     const Cost* cost = std::get_if<Cost>(&evaluation);
     if (cost == nullptr) return;
     ++costs;
@@ -118,7 +118,7 @@ TEST(ExactModel, ACostMeansThatEveryMacIsDoneOnce) {
 TEST(ExactModel, TilesThatDoNotMeetReallyMissOrRepeatWork) {
   int refused = 0;
   for_random_cases(TileStyle::Wild, 5000, [&](const RandomCase& drawn, Rng&) {
-    if (refusal(on_free_network(drawn.nest, drawn.mapping, drawn.pes)) != "tiles-do-not-meet") return;
+    if (refusal(exactly_on_free_network(drawn.nest, drawn.mapping, drawn.pes)) != "tiles-do-not-meet") return;
     for (const MappingLevel& level : drawn.mapping.levels) {  // leave out what can go wrong in other ways as well
       int spatial = 0;
       for (const Directive& loop : level.directives) {
@@ -182,14 +182,14 @@ TEST(ExactModel, OverlapsDoNotMakeUpForGaps) {
   // K {0,1} {1,2} {2,3} and N 0, 2: twelve multiplications, as many as there are, and four of them are missing.
   const Mapping mapping = one_level({{Kind::Temporal, Dim::K, 2, 1}, {Kind::Spatial, Dim::N, 1, 2}});
   EXPECT_EQ(walk_loops(nest, mapping, 1).missing, 4);
-  EXPECT_EQ(refusal(on_free_network(nest, mapping, 1)), "tiles-do-not-meet");
+  EXPECT_EQ(refusal(exactly_on_free_network(nest, mapping, 1)), "tiles-do-not-meet");
 }
 
 TEST(ExactModel, TwoSpatialLoopsLeaveCombinationsOut) {
   const Nest nest = matrix_nest(1, 2, 2);
   const Mapping mapping = one_level({{Kind::Spatial, Dim::K, 1, 1}, {Kind::Spatial, Dim::N, 1, 1}});
   EXPECT_EQ(walk_loops(nest, mapping, 2).missing, 2);  // unit 0 has (0, 0), unit 1 has (1, 1)
-  EXPECT_EQ(refusal(on_free_network(nest, mapping, 2)), "unpaired-spatial-maps");
+  EXPECT_EQ(refusal(exactly_on_free_network(nest, mapping, 2)), "unpaired-spatial-maps");
 }
 
 TEST(ExactModel, RowStationaryPairsOfSpatialLoopsAreExact) {
@@ -208,7 +208,7 @@ TEST(ExactModel, RowStationaryPairsOfSpatialLoopsAreExact) {
     add_level(mapping, 3, {{Kind::Spatial, Dim::Y, 1, 1}, {Kind::Spatial, Dim::R, 1, 1}, {Kind::Temporal, Dim::C, 1, 1}});
     const LoopWalk walk = walk_loops(nest, mapping, 6);
     EXPECT_EQ(walk.missing + walk.duplicates(), 0);
-    const Evaluation evaluation = on_free_network(nest, mapping, 6);
+    const Evaluation evaluation = exactly_on_free_network(nest, mapping, 6);
     ASSERT_TRUE(std::holds_alternative<Cost>(evaluation)) << to_sentence(std::get<Infeasible>(evaluation));
     EXPECT_EQ(std::get<Cost>(evaluation).runtime.value, walk.cycles);
     EXPECT_EQ(std::get<Cost>(evaluation).leaf_macs.value, walk.distinct);
@@ -227,7 +227,7 @@ TEST(ExactModel, OutputTilesLargerThanTheOutputsCostTheSameAsWholeOnes) {
                                  {Kind::Temporal, Dim::R, 3, 3},
                                  {Kind::Temporal, Dim::S, 3, 3}});
     add_level(mapping, 16, {{Kind::Spatial, Dim::C, 1, 1}});
-    return std::get<Cost>(on_free_network(nest, mapping, 1024)).runtime.value;
+    return std::get<Cost>(exactly_on_free_network(nest, mapping, 1024)).runtime.value;
   };
   EXPECT_EQ(runtime(54), 104976);
   for (const std::int32_t tile : {55, 56, 57, 100}) EXPECT_EQ(runtime(tile), 104976);
@@ -236,7 +236,7 @@ TEST(ExactModel, OutputTilesLargerThanTheOutputsCostTheSameAsWholeOnes) {
 TEST(ExactModel, OneUnitLeftOverAtTheEdgeOfAWindowCountsOutputs) {
   const Nest nest = convolution_nest({.in_width = 7, .kernel_width = 3});  // 5 outputs over 4 units: 4, then 1
   const Mapping mapping = one_level({{Kind::Spatial, Dim::OutX, 1, 1}, {Kind::Temporal, Dim::S, 3, 3}});
-  const Evaluation evaluation = on_free_network(nest, mapping, 4);
+  const Evaluation evaluation = exactly_on_free_network(nest, mapping, 4);
   ASSERT_TRUE(std::holds_alternative<Cost>(evaluation)) << to_sentence(std::get<Infeasible>(evaluation));
   EXPECT_EQ(std::get<Cost>(evaluation).macs.value, 15);
   EXPECT_EQ(std::get<Cost>(evaluation).runtime.value, 3 + 3);
@@ -244,7 +244,7 @@ TEST(ExactModel, OneUnitLeftOverAtTheEdgeOfAWindowCountsOutputs) {
 
 TEST(ExactModel, ARaggedUnitWorksBesideTheWholeOnes) {
   const Nest nest = matrix_nest(1, 1, 11);  // tiles of 2 over 4 units: 2 2 2 2, then 2 and 1
-  const Evaluation evaluation = on_free_network(nest, one_level({{Kind::Spatial, Dim::N, 2, 2}}), 4);
+  const Evaluation evaluation = exactly_on_free_network(nest, one_level({{Kind::Spatial, Dim::N, 2, 2}}), 4);
   ASSERT_TRUE(std::holds_alternative<Cost>(evaluation)) << to_sentence(std::get<Infeasible>(evaluation));
   EXPECT_EQ(std::get<Cost>(evaluation).runtime.value, 2 + 2);
   EXPECT_DOUBLE_EQ(std::get<Cost>(evaluation).detail.utilised_pes, (4 + 2) / 2.0);
@@ -254,7 +254,7 @@ TEST(ExactModel, EveryBusyUnitWritesItsOutputs) {
   const Nest nest = matrix_nest(5, 12, 10);  // two of six units busy, three steps of K, 50 outputs each
   const Mapping mapping =
       one_level({{Kind::Temporal, Dim::M, 5, 5}, {Kind::Spatial, Dim::N, 5, 5}, {Kind::Temporal, Dim::K, 4, 4}});
-  EXPECT_EQ(std::get<Cost>(on_free_network(nest, mapping, 6)).traffic[kOutput].l2_write, 3 * 50);
+  EXPECT_EQ(std::get<Cost>(exactly_on_free_network(nest, mapping, 6)).traffic[kOutput].l2_write, 3 * 50);
 }
 
 TEST(ExactModel, WhatALoopBeginsAgainWithIsSentAgain) {
@@ -263,7 +263,7 @@ TEST(ExactModel, WhatALoopBeginsAgainWithIsSentAgain) {
   const Mapping mapping =
       one_level({{Kind::Temporal, Dim::M, 1, 1}, {Kind::Temporal, Dim::N, 1, 1}, {Kind::Spatial, Dim::K, 1, 1}});
   EXPECT_EQ(walked_traffic(walk_loops(nest, mapping, 1), kWeight), 6);
-  EXPECT_EQ(std::get<Cost>(on_free_network(nest, mapping, 1)).traffic[kWeight].l2_read, 6);
+  EXPECT_EQ(std::get<Cost>(exactly_on_free_network(nest, mapping, 1)).traffic[kWeight].l2_read, 6);
 }
 
 TEST(ExactModel, InnerTilesAreCutFromTheTilesThatAreThere) {
@@ -271,7 +271,7 @@ TEST(ExactModel, InnerTilesAreCutFromTheTilesThatAreThere) {
   const Nest nest = matrix_nest(1, 1, 9);
   Mapping mapping = one_level({{Kind::Temporal, Dim::N, 6, 6}, {Kind::Spatial, Dim::K, 1, 1}});
   add_level(mapping, 1, {{Kind::Temporal, Dim::N, 4, 4}, {Kind::Spatial, Dim::M, 1, 1}});
-  const Evaluation evaluation = on_free_network(nest, mapping, 1);
+  const Evaluation evaluation = exactly_on_free_network(nest, mapping, 1);
   ASSERT_TRUE(std::holds_alternative<Cost>(evaluation)) << to_sentence(std::get<Infeasible>(evaluation));
   EXPECT_EQ(std::get<Cost>(evaluation).runtime.value, 9);
   EXPECT_EQ(std::get<Cost>(evaluation).leaf_macs.value, 9);
@@ -284,7 +284,7 @@ TEST(ExactModel, AStridedTileHoldsItsOutputsAndNoMore) {
                                      {Kind::Temporal, Dim::OutX, 4, 4},
                                      {Kind::Temporal, Dim::R, 3, 3},
                                      {Kind::Temporal, Dim::S, 3, 3}});  // tiles of 2 x 2 outputs
-  const Cost exact = std::get<Cost>(on_free_network(nest, mapping, 2));
+  const Cost exact = std::get<Cost>(exactly_on_free_network(nest, mapping, 2));
   EXPECT_EQ(exact.macs.value, 16 * 9);
   EXPECT_EQ(exact.runtime.value, 8 * 9);
   const Cost maestro = std::get<Cost>(evaluate(mapping, nest, free_network(2), Model::Maestro));

@@ -14,22 +14,22 @@
 namespace tilewright {
 namespace {
 
-std::unique_ptr<Environment> game(std::string_view name, std::size_t worlds, std::size_t agents = 0) {
+std::unique_ptr<Environment> ppo_game(std::string_view name, std::size_t worlds, std::size_t agents = 0) {
   auto result = make_toy_game(name, agents, worlds, 7);
   EXPECT_TRUE(result) << result.error().message;
   return std::move(result).value();
 }
 
 // A game, a learner and all they need.
-struct Training {
+struct PpoTraining {
   std::unique_ptr<Environment> environment;
   ThreadPool threads;
   Profile profile;
   std::unique_ptr<Learner> learner;
   Trainer trainer;
 
-  Training(std::unique_ptr<Environment> toy, const PpoOptions& options, std::int64_t episodes, std::uint64_t seed = 1,
-           std::size_t thread_count = 1)
+  PpoTraining(std::unique_ptr<Environment> toy, const PpoOptions& options, std::int64_t episodes, std::uint64_t seed = 1,
+              std::size_t thread_count = 1)
       : environment(std::move(toy)),
         threads(thread_count),
         profile(thread_count),
@@ -50,7 +50,7 @@ struct Training {
   }
 };
 
-double best_return(std::string_view name) {
+double best_return_of(std::string_view name) {
   for (const ToyGame& toy : toy_games()) {
     if (toy.name == name) return toy.best_return;
   }
@@ -67,46 +67,46 @@ INSTANTIATE_TEST_SUITE_P(Critics, PpoLearns, ::testing::Values(Critic::Own, Crit
                          [](const auto& param) { return param.param == Critic::Own ? "own" : "central"; });
 
 TEST_P(PpoLearns, TheMatrixGame) {
-  Training run(game("toy:matrix", 32), options(256), 4096);
+  PpoTraining run(ppo_game("toy:matrix", 32), options(256), 4096);
   run.train();
-  EXPECT_DOUBLE_EQ(run.greedy_return(), best_return("toy:matrix"));
+  EXPECT_DOUBLE_EQ(run.greedy_return(), best_return_of("toy:matrix"));
 }
 
 TEST_P(PpoLearns, TwoHeads) {
-  Training run(game("toy:heads", 32), options(256), 6000);
+  PpoTraining run(ppo_game("toy:heads", 32), options(256), 6000);
   run.train();
-  EXPECT_DOUBLE_EQ(run.greedy_return(), best_return("toy:heads"));
+  EXPECT_DOUBLE_EQ(run.greedy_return(), best_return_of("toy:heads"));
 }
 
 TEST_P(PpoLearns, ToDoWithoutTheForbiddenChoice) {
-  const auto masked = game("toy:masked", 256);
+  const auto masked = ppo_game("toy:masked", 256);
   masked->reset(1'000'000);
   double best = 0;
   for (std::size_t world = 0; world < 256; ++world) best += masked->arrays().masks[6 * world + 2] == 1.0F ? 20 : 12;
-  Training run(game("toy:masked", 32), options(256), 8192);
+  PpoTraining run(ppo_game("toy:masked", 32), options(256), 8192);
   run.train();
   EXPECT_DOUBLE_EQ(run.greedy_return(), best / 256);
 }
 
 TEST_P(PpoLearns, TheLineWhichTerminates) {
-  Training run(game("toy:line", 32), options(1000), 4000);
+  PpoTraining run(ppo_game("toy:line", 32), options(1000), 4000);
   EXPECT_LT(run.greedy_return(), -50);  // before
   run.train();
-  EXPECT_GT(run.greedy_return(), best_return("toy:line") - 0.5);
+  EXPECT_GT(run.greedy_return(), best_return_of("toy:line") - 0.5);
 }
 
 TEST_P(PpoLearns, ToReachWithContinuousSpeed) {
-  Training run(game("toy:reach", 32), options(1000), 4000);
+  PpoTraining run(ppo_game("toy:reach", 32), options(1000), 4000);
   EXPECT_LT(run.greedy_return(), -50);  // before
   run.train();
-  EXPECT_GT(run.greedy_return(), best_return("toy:reach") - 1);
+  EXPECT_GT(run.greedy_return(), best_return_of("toy:reach") - 1);
 }
 
 // From (c, c) to (b, c) to (b, b): each step helps the one who makes it, and from 14 no single agent gets any higher.
 TEST_P(PpoLearns, TheSafeEquilibriumOfTheClimbingGame) {
   PpoOptions steady = options(32);
   steady.entropy_bonus = 0.1;
-  Training run(game("toy:climbing", 32), steady, 12'000);
+  PpoTraining run(ppo_game("toy:climbing", 32), steady, 12'000);
   run.train();
   EXPECT_DOUBLE_EQ(run.greedy_return(), 14);
 }
@@ -118,15 +118,15 @@ TEST_P(PpoLearns, TheClimbingGameWithLuck) {
   hasty.learning_rate = 0.03;
   double best = -100;
   for (std::uint64_t seed = 1; seed <= 40 && best < 22; ++seed) {
-    Training run(game("toy:climbing", 4), hasty, 1024, seed);
+    PpoTraining run(ppo_game("toy:climbing", 4), hasty, 1024, seed);
     run.train();
     best = std::max(best, run.greedy_return(4));
   }
-  EXPECT_DOUBLE_EQ(best, best_return("toy:climbing"));
+  EXPECT_DOUBLE_EQ(best, best_return_of("toy:climbing"));
 }
 
 TEST(Ppo, ForbiddenChoicesAreNeverTaken) {
-  Training run(game("toy:masked", 32), {.rollout = 256}, 4096);
+  PpoTraining run(ppo_game("toy:masked", 32), {.rollout = 256}, 4096);
   run.train();  // now the first agent's last choice is by far the best
   std::vector<float> observations(2 * 512, 0.0F), masks(6 * 512, 1.0F), actions(6 * 512);
   const auto last_choices = [&](Acting acting) {
@@ -152,7 +152,7 @@ TEST(Ppo, FirstPassKnowsNoClipping) {
   for (const std::size_t epochs : {1u, 2u}) {
     std::vector<std::string> results;
     for (const double clip : {1e-6, 0.2}) {
-      Training run(game("toy:line", 16), {.rollout = 100, .epochs = epochs, .minibatches = 1, .clip = clip}, 16);
+      PpoTraining run(ppo_game("toy:line", 16), {.rollout = 100, .epochs = epochs, .minibatches = 1, .clip = clip}, 16);
       run.train();
       EXPECT_GE(run.learner->update_count(), 1);
       if (epochs == 1) {
@@ -167,7 +167,7 @@ TEST(Ppo, FirstPassKnowsNoClipping) {
 TEST(Ppo, AnyNumberOfThreadsGivesTheSameBits) {
   std::vector<std::string> results;
   for (const std::size_t threads : {1u, 2u, 4u}) {
-    Training run(game("toy:line", 256, 3), {.critic = Critic::Central, .rollout = 1500}, 512, 3, threads);
+    PpoTraining run(ppo_game("toy:line", 256, 3), {.critic = Critic::Central, .rollout = 1500}, 512, 3, threads);
     run.train();
     EXPECT_GE(run.learner->update_count(), 2);
     results.push_back(run.bytes());
@@ -178,7 +178,7 @@ TEST(Ppo, AnyNumberOfThreadsGivesTheSameBits) {
 
 TEST(Ppo, ActingInManyWorldsIsActingInEach) {
   for (const char* name : {"toy:line", "toy:reach"}) {
-    Training run(game(name, 300), {}, 0);
+    PpoTraining run(ppo_game(name, 300), {}, 0);
     run.environment->reset(0);
     const EnvironmentSpec& spec = run.environment->spec();
     const std::vector<float>& observations = run.environment->arrays().observations;
@@ -193,7 +193,7 @@ TEST(Ppo, ActingInManyWorldsIsActingInEach) {
 }
 
 TEST(Ppo, ExplorationIsChanceAndGreedIsNot) {
-  Training run(game("toy:matrix", 1), {}, 0), other(game("toy:matrix", 1), {}, 0);
+  PpoTraining run(ppo_game("toy:matrix", 1), {}, 0), other(ppo_game("toy:matrix", 1), {}, 0);
   const std::vector<float> observations(2 * 3000, 1.0F);
   std::vector<float> first(6 * 3000), second(6 * 3000), greedy(6 * 3000);
   run.learner->act(observations, {}, 3000, Acting::Explore, first);
@@ -215,7 +215,7 @@ TEST(Ppo, ExplorationIsChanceAndGreedIsNot) {
 }
 
 // Steps the environment by hand, so that saving can happen in the middle of an episode.
-void step_on(Training& run, int steps, int& step) {
+void step_on(PpoTraining& run, int steps, int& step) {
   Environment& environment = *run.environment;
   const std::size_t worlds = environment.world_count(), agents = environment.spec().agent_count();
   for (const int end = step + steps; step < end; ++step) {
@@ -234,8 +234,8 @@ void step_on(Training& run, int steps, int& step) {
 
 TEST(Ppo, GoesOnBitByBitAfterLoading) {
   const PpoOptions options{.critic = Critic::Central, .rollout = 61};
-  Training straight(game("toy:line", 4), options, 0),
-      resumed(game("toy:line", 4), options, 0, 99);  // another seed's weights
+  PpoTraining straight(ppo_game("toy:line", 4), options, 0),
+      resumed(ppo_game("toy:line", 4), options, 0, 99);  // another seed's weights
   int step = 0;
   step_on(straight, 34, step);  // in the middle of a rollout and of an episode
   ASSERT_GT(straight.learner->update_count(), 0);
@@ -251,7 +251,7 @@ TEST(Ppo, GoesOnBitByBitAfterLoading) {
 
 TEST(Ppo, LoadedLearnersLearnTheSame) {
   const PpoOptions options{.rollout = 61};
-  Training straight(game("toy:line", 4), options, 0), resumed(game("toy:line", 4), options, 0);
+  PpoTraining straight(ppo_game("toy:line", 4), options, 0), resumed(ppo_game("toy:line", 4), options, 0);
   int step = 0, copy_step = 0;
   step_on(straight, 34, step);  // in the middle of a rollout and of an episode
   step_on(resumed, 34, copy_step);
@@ -268,8 +268,8 @@ TEST(Ppo, LoadedLearnersLearnTheSame) {
 }
 
 TEST(Ppo, FilesOfOtherLearnersAreErrors) {
-  Training line(game("toy:line", 1), {}, 0), more(game("toy:line", 1, 3), {}, 0),
-      wide(game("toy:line", 1), {.hidden = {32}}, 0);
+  PpoTraining line(ppo_game("toy:line", 1), {}, 0), more(ppo_game("toy:line", 1, 3), {}, 0),
+      wide(ppo_game("toy:line", 1), {.hidden = {32}}, 0);
   TensorFile file;
   line.learner->save(file);
   EXPECT_FALSE(more.learner->load(file));
@@ -282,7 +282,7 @@ TEST(Ppo, OptionsOutOfRangeAreErrors) {
   const auto message = [](const PpoOptions& options) {
     ThreadPool threads(1);
     Profile profile(1);
-    const auto made = make_ppo(game("toy:heads", 1)->spec(), options, 1, threads, profile);
+    const auto made = make_ppo(ppo_game("toy:heads", 1)->spec(), options, 1, threads, profile);
     return made ? std::string() : made.error().message;
   };
   EXPECT_EQ(message({}), "");

@@ -21,7 +21,7 @@ std::unique_ptr<Environment> game(std::string_view name, std::size_t agents = 0,
   return std::move(result).value();
 }
 
-double best_return(std::string_view name) {
+double listed_best_return(std::string_view name) {
   for (const ToyGame& toy : toy_games()) {
     if (toy.name == name) return toy.best_return;
   }
@@ -74,10 +74,10 @@ double best_by_trying(Environment& environment, std::uint64_t episodes) {
 
 TEST(ToyGames, BestReturnsOfOneStepGamesAreTheBestOfAllJointChoices) {
   for (const char* name : {"toy:matrix", "toy:climbing", "toy:heads"}) {
-    EXPECT_DOUBLE_EQ(best_by_trying(*game(name), 20), best_return(name)) << name;
+    EXPECT_DOUBLE_EQ(best_by_trying(*game(name), 20), listed_best_return(name)) << name;
   }
   // Half of the episodes, by chance: 400 coins of +-4 have a standard error of 0.2.
-  EXPECT_NEAR(best_by_trying(*game("toy:masked"), 400), best_return("toy:masked"), 0.8);
+  EXPECT_NEAR(best_by_trying(*game("toy:masked"), 400), listed_best_return("toy:masked"), 0.8);
 }
 
 TEST(ToyGames, WalkingStraightToTheMarksIsBest) {
@@ -96,7 +96,7 @@ TEST(ToyGames, WalkingStraightToTheMarksIsBest) {
   for (const char* name : {"toy:line", "toy:reach"}) {
     const auto environment = game(name);
     for (std::uint64_t episode = 0; episode < 20; ++episode) {
-      EXPECT_NEAR(play_episode(*environment, episode, toward_mark), best_return(name), 1e-5) << name;
+      EXPECT_NEAR(play_episode(*environment, episode, toward_mark), listed_best_return(name), 1e-5) << name;
       // An agent cannot come nearer than one per step, so no policy does better; standing still costs 10·(4 + 3).
       EXPECT_NEAR(play_episode(*environment, episode,
                                [](Environment& at) {

@@ -33,7 +33,7 @@ Matrix random_matrix(std::size_t rows, std::size_t columns, Rng rng) {
   return matrix;
 }
 
-Row row_of(const Matrix& matrix, std::size_t r) { return Row(matrix.row(r), matrix.row(r) + matrix.columns()); }
+Row values_of_row(const Matrix& matrix, std::size_t r) { return Row(matrix.row(r), matrix.row(r) + matrix.columns()); }
 
 // Everything forward and backward make of one batch, in pieces of `cut` rows.
 struct Pass {
@@ -97,9 +97,9 @@ TEST(Mlp, AgreesWithTheReferenceOnManyShapes) {
     const auto network = reference::network_of<double>(mlp);
     auto gradient = reference::network_of<double>(Mlp(c.shape));
     for (std::size_t r = 0; r < c.rows; ++r) {
-      const auto values = reference::forward(network, c.shape.activation, row_of(x, r));
+      const auto values = reference::forward(network, c.shape.activation, values_of_row(x, r));
       for (std::size_t o = 0; o < c.shape.outputs; ++o) expect_near(pass.y.row(r)[o], values.back()[o], 20);
-      const Row dx = reference::backward(network, c.shape.activation, values, row_of(dy, r), gradient);
+      const Row dx = reference::backward(network, c.shape.activation, values, values_of_row(dy, r), gradient);
       for (std::size_t i = 0; i < c.input_count; ++i) expect_near(pass.dx.row(r)[i], dx[c.first_input + i], 20);
     }
     for (std::size_t l = 0; l < mlp.layer_count(); ++l) {
@@ -118,8 +118,8 @@ TEST(Mlp, ReferenceAgreesWithFiniteDifferences) {
     Mlp mlp(shape);
     randomise(mlp, Rng(2, "weights"));
     auto network = reference::network_of<double>(mlp);
-    Row x = row_of(random_matrix(1, 5, Rng(2, "x")), 0);
-    const Row dy = row_of(random_matrix(1, 3, Rng(2, "dy")), 0);
+    Row x = values_of_row(random_matrix(1, 5, Rng(2, "x")), 0);
+    const Row dy = values_of_row(random_matrix(1, 3, Rng(2, "dy")), 0);
     auto gradient = reference::network_of<double>(Mlp(shape));
     const Row dx = reference::backward(network, f, reference::forward(network, f, x), dy, gradient);
 

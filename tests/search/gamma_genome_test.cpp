@@ -5,29 +5,14 @@
 #include <gtest/gtest.h>
 
 #include "gamma_runs.hpp"
+#include "gamma_spaces.hpp"
 
 namespace tilewright {
 namespace {
 
-const GammaCase kResnet{"resnet18", 2, "latency", 20, 10, 168, 512, 108'000};
 const GammaCase kDepthwise{"mobilenet_v2", 2, "latency", 20, 10, 168, 512, 108'000};
 
 std::size_t at(Slot slot) { return static_cast<std::size_t>(slot); }
-
-MappingSpace many_levels(Tiles tiles) {
-  Accelerator machine;
-  machine.pes = 64;
-  MappingSpaceOptions options;
-  options.tiles = tiles;
-  options.least_levels = 1;
-  options.most_levels = 3;
-  return MappingSpace(
-      "levels",
-      *nest_of(convolution(
-          "levels",
-          {.out_channels = 16, .in_channels = 12, .in_height = 14, .in_width = 14, .kernel_height = 3, .kernel_width = 3})),
-      machine, options);
-}
 
 // The mapping file GAMMA writes for a genome: each loop in its place, K of a depthwise layer left out and spread as C.
 Mapping emit(const Genome& genome, const GenomeForm& form) {

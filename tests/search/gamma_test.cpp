@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "gamma_runs.hpp"
+#include "gamma_spaces.hpp"
 #include "tilewright/search/search_loop.hpp"
 #include "tilewright/space/archgym_space.hpp"
 
@@ -17,8 +18,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const GammaCase kResnet{"resnet18", 2, "latency", 20, 10, 168, 512, 108'000};
-
 // A layer of two dimensions, small enough to try everything.
 MappingSpace small_space() {
   Accelerator machine;
@@ -27,21 +26,6 @@ MappingSpace small_space() {
   MappingSpaceOptions options;
   options.tiles = Tiles::Divisors;
   return MappingSpace("small", *nest_of(fully_connected("small", 1, 32, 16)), machine, options);
-}
-
-MappingSpace many_levels(Tiles tiles) {
-  Accelerator machine;
-  machine.pes = 64;
-  MappingSpaceOptions options;
-  options.tiles = tiles;
-  options.least_levels = 1;
-  options.most_levels = 3;
-  return MappingSpace(
-      "levels",
-      *nest_of(convolution(
-          "levels",
-          {.out_channels = 16, .in_channels = 12, .in_height = 14, .in_width = 14, .kernel_height = 3, .kernel_width = 3})),
-      machine, options);
 }
 
 std::unique_ptr<PointSearcher> gamma_on(const DesignSpace& space, const GammaOptions& options = {}, std::uint64_t seed = 1) {

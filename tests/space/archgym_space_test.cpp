@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-Accelerator machine(std::int64_t pes) {
+Accelerator gym_machine(std::int64_t pes) {
   Accelerator accelerator;
   accelerator.pes = pes;
   return accelerator;
@@ -30,7 +30,7 @@ Nest gym_nest(std::int64_t side = 56, std::int64_t channels = 64) {
 }
 
 ArchgymSpace gym_space(const ArchgymOptions& options = {}) {
-  return ArchgymSpace("gym", gym_nest(), machine(1024), options);
+  return ArchgymSpace("gym", gym_nest(), gym_machine(1024), options);
 }
 
 std::size_t number_of(const DesignSpace& space, std::string_view name) {
@@ -100,7 +100,7 @@ TEST(ArchgymSpace, EveryValueOfEveryParameterIsReachable) {
 // The published decoder ignores four tiles, gives all S and R the same value, and never changes the machine. Bandwidth is
 // limited, since with more than enough of it the order inside a cluster costs nothing.
 TEST(ArchgymSpace, EveryParameterChangesTheCostOfSomePoint) {
-  Accelerator accelerator = machine(64);
+  Accelerator accelerator = gym_machine(64);
   accelerator.noc.bandwidth = 16;
   const ArchgymSpace space("gym", gym_nest(), accelerator, {.evaluate = {.model = Model::MaestroE1d8efd}});
   const auto evaluator = space.evaluator();
@@ -173,7 +173,7 @@ TEST(ArchgymSpace, MoreProcessingElementsAreANewMachine) {
 
 TEST(ArchgymSpace, CanonicalPointsCostTheSame) {
   for (const Model model : {Model::Sound, Model::Exact, Model::MaestroE1d8efd}) {
-    Accelerator accelerator = machine(256);
+    Accelerator accelerator = gym_machine(256);
     accelerator.noc.bandwidth = 16;
     const ArchgymSpace space("gym", gym_nest(), accelerator,
                              {.evaluate = {.model = model, .constraints = Constraints::Report}});
@@ -224,7 +224,7 @@ TEST(ArchgymSpace, SameDesignSameBytesAsInTheMappingSpace) {
 }
 
 TEST(ArchgymSpace, SizeIsTheNumberOfLegalPoints) {
-  const ArchgymSpace space("small", gym_nest(4, 2), machine(2), {});
+  const ArchgymSpace space("small", gym_nest(4, 2), gym_machine(2), {});
   // 720 orders and 4 dimensions on both levels, 2 machines, 3 pairs of tiles for each of the six dimensions
   EXPECT_NEAR(space.log10_size(), std::log10(720.0 * 720 * 16 * 2 * 729), 1e-9);
   Choices choices;
@@ -266,7 +266,7 @@ TEST(ArchgymSpace, LayersWithoutSomeLoopsKeepAllParameters) {
                                                         .stride = 2,
                                                         .groups = 2}));
   for (const Nest& nest : {depthwise, product, grouped}) {
-    const ArchgymSpace space("layer", nest, machine(16), {});
+    const ArchgymSpace space("layer", nest, gym_machine(16), {});
     ASSERT_EQ(space.parameters().size(), 17U);
     const auto evaluator = space.evaluator();
     Rng rng(5, "archgym");

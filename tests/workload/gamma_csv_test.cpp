@@ -3,7 +3,7 @@
 namespace tilewright {
 namespace {
 
-std::string complaint_about(const std::string& text) {
+std::string csv_complaint(const std::string& text) {
   const Result<Network> network = network_from_gamma_csv(text, "net.csv");
   return network ? "nothing" : network.error().message;
 }
@@ -38,9 +38,9 @@ TEST(GammaCsv, EveryTypeBecomesItsLayer) {
 }
 
 TEST(GammaCsv, HeadersOfMatrixAndFullyConnectedTables) {
-  EXPECT_EQ(complaint_about("M,N,K,0,0,0,T\n512,64,512,1,1,1,3\n\n"), "nothing");
-  EXPECT_EQ(complaint_about("O,I,0,0,0,0,T\r\n256,128,1,1,1,1,0\r\n"), "nothing");
-  EXPECT_EQ(complaint_about("K, C, Y, X, R, S, T\n 8, 8, 4, 4, 1, 1, 1 "), "nothing");
+  EXPECT_EQ(csv_complaint("M,N,K,0,0,0,T\n512,64,512,1,1,1,3\n\n"), "nothing");
+  EXPECT_EQ(csv_complaint("O,I,0,0,0,0,T\r\n256,128,1,1,1,1,0\r\n"), "nothing");
+  EXPECT_EQ(csv_complaint("K, C, Y, X, R, S, T\n 8, 8, 4, 4, 1, 1, 1 "), "nothing");
 }
 
 TEST(GammaCsv, OneChannelDepthwiseStaysDepthwise) {
@@ -51,17 +51,17 @@ TEST(GammaCsv, OneChannelDepthwiseStaysDepthwise) {
 
 TEST(GammaCsv, MalformedTablesNameTheirLine) {
   const std::string header = "K,C,Y,X,R,S,T\n";
-  EXPECT_EQ(complaint_about(""), "net.csv:1: header is '', expected 'K,C,Y,X,R,S,T'");
-  EXPECT_EQ(complaint_about("8,8,4,4,1,1,1\n"), "net.csv:1: header is '8,8,4,4,1,1,1', expected 'K,C,Y,X,R,S,T'");
-  EXPECT_EQ(complaint_about(header), "net.csv: has a header and no rows, expected at least one layer");
-  EXPECT_EQ(complaint_about(header + "8,8,4,4,1,1\n"), "net.csv:2: row has 6 columns, expected 7");
-  EXPECT_EQ(complaint_about(header + "\n8,8,4,4.5,1,1,1\n"), "net.csv:3: column 4 is '4.5', expected a whole number");
-  EXPECT_EQ(complaint_about(header + "8,8,4,4,1,1,7\n"),
+  EXPECT_EQ(csv_complaint(""), "net.csv:1: header is '', expected 'K,C,Y,X,R,S,T'");
+  EXPECT_EQ(csv_complaint("8,8,4,4,1,1,1\n"), "net.csv:1: header is '8,8,4,4,1,1,1', expected 'K,C,Y,X,R,S,T'");
+  EXPECT_EQ(csv_complaint(header), "net.csv: has a header and no rows, expected at least one layer");
+  EXPECT_EQ(csv_complaint(header + "8,8,4,4,1,1\n"), "net.csv:2: row has 6 columns, expected 7");
+  EXPECT_EQ(csv_complaint(header + "\n8,8,4,4.5,1,1,1\n"), "net.csv:3: column 4 is '4.5', expected a whole number");
+  EXPECT_EQ(csv_complaint(header + "8,8,4,4,1,1,7\n"),
             "net.csv:2: layer 'L1': T is 7, expected 0 (fc), 1 (conv), 2 (depthwise) or 3 (matmul)");
-  EXPECT_EQ(complaint_about(header + "8,8,4,4,5,1,1\n"),
+  EXPECT_EQ(csv_complaint(header + "8,8,4,4,5,1,1\n"),
             "net.csv:2: layer 'L1': kernel reaches over 5 rows, expected at most 4, which is input and padding");
-  EXPECT_EQ(complaint_about(header + "8,0,4,4,1,1,1\n"), "net.csv:2: layer 'L1': input channels is 0, expected at least 1");
-  EXPECT_EQ(complaint_about(header + "5,8,4,4,1,1,2\n"),
+  EXPECT_EQ(csv_complaint(header + "8,0,4,4,1,1,1\n"), "net.csv:2: layer 'L1': input channels is 0, expected at least 1");
+  EXPECT_EQ(csv_complaint(header + "5,8,4,4,1,1,2\n"),
             "net.csv:2: layer 'L1': K is 5, expected 1 or C, which is 8, for a depthwise layer");
 }
 

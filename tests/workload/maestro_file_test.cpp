@@ -14,7 +14,7 @@ const std::string kType = "Type: CONV\n";
 const std::string kDims = "Dimensions { K: 4, C: 3, R: 3, S: 3, Y: 8, X: 9 }\n";
 const std::string kFlow = " Dataflow { SpatialMap(1,1) K; }\n";
 
-std::string complaint_about(const std::string& text, FilterTiles rule = FilterTiles::Whole) {
+std::string file_complaint(const std::string& text, FilterTiles rule = FilterTiles::Whole) {
   const Result<MaestroFile> file = parse_maestro(text, "f.m", rule);
   return file ? "nothing" : file.error().message;
 }
@@ -61,57 +61,57 @@ TEST(ParseMaestro, ReadsALayerInFull) {
 
 // What the real parser accepts, strange as some of it is.
 TEST(ParseMaestro, AcceptsWhatTheRealParserAccepts) {
-  EXPECT_EQ(complaint_about(""), "nothing");
-  EXPECT_EQ(complaint_about("anything } { goes here"), "nothing");
-  EXPECT_EQ(complaint_about("Network { }"), "nothing");
-  EXPECT_EQ(complaint_about("Network many words { }"), "nothing");
-  EXPECT_EQ(complaint_about(file_of(kType)), "nothing");
-  EXPECT_EQ(complaint_about(file_of("Type: FC Type: CONV")), "nothing");
-  EXPECT_EQ(complaint_about(file_of(kType + "Dimensions { K 4x, C +3 }")), "nothing");
-  EXPECT_EQ(complaint_about(file_of(kType + "Dimensions { K->4; } Dimensions { C 3 }")), "nothing");
-  EXPECT_EQ(complaint_about(file_of(kType + "Dataflow { TemporalMap(1,1) }; }")), "nothing");
-  EXPECT_EQ(complaint_about(file_of(kType + "Dataflow { TemporalMap(2,1) R; } " + kDims), FilterTiles::Any), "nothing");
-  EXPECT_EQ(complaint_about(file_of(kType + "Dataflow { TemporalMap(2,2) R; } " + kDims)), "nothing");
-  EXPECT_EQ(complaint_about(file_of(kType + kDims + "Dataflow { SpatialMap(1,1) R; }")), "nothing");
+  EXPECT_EQ(file_complaint(""), "nothing");
+  EXPECT_EQ(file_complaint("anything } { goes here"), "nothing");
+  EXPECT_EQ(file_complaint("Network { }"), "nothing");
+  EXPECT_EQ(file_complaint("Network many words { }"), "nothing");
+  EXPECT_EQ(file_complaint(file_of(kType)), "nothing");
+  EXPECT_EQ(file_complaint(file_of("Type: FC Type: CONV")), "nothing");
+  EXPECT_EQ(file_complaint(file_of(kType + "Dimensions { K 4x, C +3 }")), "nothing");
+  EXPECT_EQ(file_complaint(file_of(kType + "Dimensions { K->4; } Dimensions { C 3 }")), "nothing");
+  EXPECT_EQ(file_complaint(file_of(kType + "Dataflow { TemporalMap(1,1) }; }")), "nothing");
+  EXPECT_EQ(file_complaint(file_of(kType + "Dataflow { TemporalMap(2,1) R; } " + kDims), FilterTiles::Any), "nothing");
+  EXPECT_EQ(file_complaint(file_of(kType + "Dataflow { TemporalMap(2,2) R; } " + kDims)), "nothing");
+  EXPECT_EQ(file_complaint(file_of(kType + kDims + "Dataflow { SpatialMap(1,1) R; }")), "nothing");
 }
 
 TEST(ParseMaestro, RejectsWithALineAndAnExpectation) {
-  EXPECT_EQ(complaint_about("Network n {\n"), "f.m:1: the file ends here, expected '}' of the Network block");
-  EXPECT_EQ(complaint_about("Network n {\nLayre a { }\n}"),
+  EXPECT_EQ(file_complaint("Network n {\n"), "f.m:1: the file ends here, expected '}' of the Network block");
+  EXPECT_EQ(file_complaint("Network n {\nLayre a { }\n}"),
             "f.m:2: found 'Layre' in a Network block, expected 'Layer' or '}'");
   EXPECT_EQ(
-      complaint_about(file_of("Typo: CONV")),
+      file_complaint(file_of("Typo: CONV")),
       "f.m:3: found 'Typo' in a Layer block, expected Type, Stride, Dimensions, Dataflow or '}' (did you mean 'Type'?)");
-  EXPECT_EQ(complaint_about(file_of("Type: CONF")),
+  EXPECT_EQ(file_complaint(file_of("Type: CONF")),
             "f.m:3: layer type 'CONF', expected CONV, DSCONV, NGCONV, TRCONV or GEMM (did you mean 'CONV'?)");
-  EXPECT_EQ(complaint_about(file_of("Type: POOL")),
+  EXPECT_EQ(file_complaint(file_of("Type: POOL")),
             "f.m:4: the layer has no type, expected 'Type: CONV', DSCONV, NGCONV, TRCONV or GEMM");
-  EXPECT_EQ(complaint_about(file_of(kType + kDims + "Stride { X 2 }")),
+  EXPECT_EQ(file_complaint(file_of(kType + kDims + "Stride { X 2 }")),
             "f.m:5: Stride stands after Dimensions, expected it before");
-  EXPECT_EQ(complaint_about(file_of(kType + "Stride { X 0 }")), "f.m:4: stride of 'X' is '0', expected a positive number");
-  EXPECT_EQ(complaint_about(file_of(kType + "Dimensions { K none }")),
+  EXPECT_EQ(file_complaint(file_of(kType + "Stride { X 0 }")), "f.m:4: stride of 'X' is '0', expected a positive number");
+  EXPECT_EQ(file_complaint(file_of(kType + "Dimensions { K none }")),
             "f.m:4: size of 'K' is 'none', expected a positive number");
-  EXPECT_EQ(complaint_about(file_of(kType + "Dimensions { K 3000000000 }")),
+  EXPECT_EQ(file_complaint(file_of(kType + "Dimensions { K 3000000000 }")),
             "f.m:4: '3000000000' is too large, expected at most 2147483647");
-  EXPECT_EQ(complaint_about(file_of(kType + "Dimensions {K 3 }")),
+  EXPECT_EQ(file_complaint(file_of(kType + "Dimensions {K 3 }")),
             "f.m:4: found '{K' (braces need blanks around them) after Dimensions, expected '{'");
-  EXPECT_THAT(complaint_about("Network n {\r\n}\r\n"), HasSubstr("carriage return"));
-  EXPECT_EQ(complaint_about(file_of(kType + kDims + "Dataflow { TemporalMap(Sz(Q),1) K; }")),
+  EXPECT_THAT(file_complaint("Network n {\r\n}\r\n"), HasSubstr("carriage return"));
+  EXPECT_EQ(file_complaint(file_of(kType + kDims + "Dataflow { TemporalMap(Sz(Q),1) K; }")),
             "f.m:5: Sz of 'Q' asks for a dimension not given so far, expected one of K, C, R, S, Y, X");
-  EXPECT_EQ(complaint_about(file_of(kType + kDims + "Dataflow { TemporalMap(0,1) K; }")),
+  EXPECT_EQ(file_complaint(file_of(kType + kDims + "Dataflow { TemporalMap(0,1) K; }")),
             "f.m:5: size of the TemporalMap is '0', expected a positive number");
-  EXPECT_EQ(complaint_about(file_of(kType + kDims + "Dataflow { Cluster(2,Q); }")),
+  EXPECT_EQ(file_complaint(file_of(kType + kDims + "Dataflow { Cluster(2,Q); }")),
             "f.m:5: cluster kind is 'Q', expected 'P' (physical) or 'L' (logical)");
-  EXPECT_THAT(complaint_about("Accelerator { PE { NumPEs 3 } }"), HasSubstr("f.m:1: an Accelerator block cannot be closed"));
+  EXPECT_THAT(file_complaint("Accelerator { PE { NumPEs 3 } }"), HasSubstr("f.m:1: an Accelerator block cannot be closed"));
 }
 
 TEST(ParseMaestro, FilterTilesAreWholeInHeadOnly) {
   const std::string part = file_of(kType + kDims + "Dataflow { TemporalMap(1,1) R; }");
   const std::string sliding = file_of(kType + kDims + "Dataflow { TemporalMap(3,1) S; }");
-  EXPECT_EQ(complaint_about(part), "f.m:5: temporal tile of R is 1, expected the whole filter, 3");
-  EXPECT_EQ(complaint_about(sliding), "f.m:5: temporal tile of S has size 3 and offset 1, expected equal numbers");
-  EXPECT_EQ(complaint_about(part, FilterTiles::Any), "nothing");
-  EXPECT_EQ(complaint_about(sliding, FilterTiles::Any), "nothing");
+  EXPECT_EQ(file_complaint(part), "f.m:5: temporal tile of R is 1, expected the whole filter, 3");
+  EXPECT_EQ(file_complaint(sliding), "f.m:5: temporal tile of S has size 3 and offset 1, expected equal numbers");
+  EXPECT_EQ(file_complaint(part, FilterTiles::Any), "nothing");
+  EXPECT_EQ(file_complaint(sliding, FilterTiles::Any), "nothing");
 }
 
 TEST(ParseMaestro, NamesAreTheLastWordReadBeforeTheType) {

@@ -23,7 +23,7 @@ Network read(const std::string& text) {
 }
 
 // What the reader says about a network whose fourth line is `layer`.
-std::string complaint_about(const std::string& layer) {
+std::string network_complaint(const std::string& layer) {
   const Result<Network> network = network_from_yaml(kHeader + layer, "net.yaml");
   return network ? "nothing" : network.error().message;
 }
@@ -96,40 +96,40 @@ TEST(NetworkYaml, AnUnsaidInputIsThePreviousLayer) {
 }
 
 TEST(NetworkYaml, MistakesAreSentencesWithALine) {
-  EXPECT_EQ(complaint_about("  - {name: a, op: conv, in: [3, 8, 8], out: 4, kernel: 3, stride: 0}\n"),
+  EXPECT_EQ(network_complaint("  - {name: a, op: conv, in: [3, 8, 8], out: 4, kernel: 3, stride: 0}\n"),
             "net.yaml:4: layer 'a': stride is 0, expected at least 1");
-  EXPECT_EQ(complaint_about("  - {name: a, op: conv, in: [3, 8, 8], out: 4, kernal: 3}\n"),
+  EXPECT_EQ(network_complaint("  - {name: a, op: conv, in: [3, 8, 8], out: 4, kernal: 3}\n"),
             "net.yaml:4: 'kernal' is not a known field (did you mean 'kernel'?)");
-  EXPECT_EQ(complaint_about("  - {name: a, op: convv, in: [3, 8, 8], out: 4, kernel: 3}\n"),
+  EXPECT_EQ(network_complaint("  - {name: a, op: convv, in: [3, 8, 8], out: 4, kernel: 3}\n"),
             "net.yaml:4: op 'convv' is not known (did you mean 'conv'?)");
-  EXPECT_EQ(complaint_about("  - {name: a, op: pooling}\n"),
+  EXPECT_EQ(network_complaint("  - {name: a, op: pooling}\n"),
             "net.yaml:4: op 'pooling' is not known, expected one of conv, depthwise, transposed-conv, fc, matmul");
-  EXPECT_EQ(complaint_about("  - {name: a, op: conv, in: [3, 8], out: 4, kernel: 3}\n"),
+  EXPECT_EQ(network_complaint("  - {name: a, op: conv, in: [3, 8], out: 4, kernel: 3}\n"),
             "net.yaml:4: 'in' has 2 entries, expected [channels, height, width]");
-  EXPECT_EQ(complaint_about("  - {name: a, op: conv, in: 3, out: 4, kernel: 3}\n"),
+  EXPECT_EQ(network_complaint("  - {name: a, op: conv, in: 3, out: 4, kernel: 3}\n"),
             "net.yaml:4: 'in' is not a list, expected [channels, height, width]");
-  EXPECT_EQ(complaint_about("  - {name: a, op: conv, in: [3, 8, 8], out: 4}\n"),
+  EXPECT_EQ(network_complaint("  - {name: a, op: conv, in: [3, 8, 8], out: 4}\n"),
             "net.yaml:4: 'kernel' is missing, expected one number or [height, width]");
-  EXPECT_EQ(complaint_about("  - {name: a, op: conv, in: [3, 8, 8], out: 4, kernel: [3, 3, 3]}\n"),
+  EXPECT_EQ(network_complaint("  - {name: a, op: conv, in: [3, 8, 8], out: 4, kernel: [3, 3, 3]}\n"),
             "net.yaml:4: 'kernel' has 3 entries, expected one number or [height, width]");
-  EXPECT_EQ(complaint_about("  - {name: a, op: conv, in: [3, 8, 8], out: 4, kernel: 1, pad: [1, 1, 1]}\n"),
+  EXPECT_EQ(network_complaint("  - {name: a, op: conv, in: [3, 8, 8], out: 4, kernel: 1, pad: [1, 1, 1]}\n"),
             "net.yaml:4: 'pad' has 3 entries, expected one number, [height, width] or [top, bottom, left, right]");
-  EXPECT_EQ(complaint_about("  - {name: a, op: fc, in: 3}\n"), "net.yaml:4: 'out' is missing, expected it here");
-  EXPECT_EQ(complaint_about("  - {name: a, op: fc, in: 3, out: 4, count: 0}\n"),
+  EXPECT_EQ(network_complaint("  - {name: a, op: fc, in: 3}\n"), "net.yaml:4: 'out' is missing, expected it here");
+  EXPECT_EQ(network_complaint("  - {name: a, op: fc, in: 3, out: 4, count: 0}\n"),
             "net.yaml:4: 'count' is 0, expected at least 1");
-  EXPECT_EQ(complaint_about("  - {name: '', op: fc, in: 3, out: 4}\n"), "net.yaml:4: 'name' is empty, expected a name");
-  EXPECT_EQ(complaint_about("  - nothing\n"), "net.yaml:4: a layer is not a map, expected {name: …, op: …, …}");
+  EXPECT_EQ(network_complaint("  - {name: '', op: fc, in: 3, out: 4}\n"), "net.yaml:4: 'name' is empty, expected a name");
+  EXPECT_EQ(network_complaint("  - nothing\n"), "net.yaml:4: a layer is not a map, expected {name: …, op: …, …}");
 }
 
 TEST(NetworkYaml, NamesAreUniqueAndInputsStandAbove) {
   const std::string first = "  - {name: first, op: fc, in: 4, out: 4}\n";
-  EXPECT_EQ(complaint_about(first + "  - {name: first, op: fc, in: 4, out: 4}\n"),
+  EXPECT_EQ(network_complaint(first + "  - {name: first, op: fc, in: 4, out: 4}\n"),
             "net.yaml:5: layer 'first' stands here for the second time, expected a name of its own");
-  EXPECT_EQ(complaint_about(first + "  - {name: b, op: fc, in: 4, out: 4, from: [frist]}\n"),
+  EXPECT_EQ(network_complaint(first + "  - {name: b, op: fc, in: 4, out: 4, from: [frist]}\n"),
             "net.yaml:5: 'from' names 'frist', expected a layer above this one (did you mean 'first'?)");
-  EXPECT_THAT(complaint_about(first + "  - {name: b, op: fc, in: 4, out: 4, from: [b]}\n"),
+  EXPECT_THAT(network_complaint(first + "  - {name: b, op: fc, in: 4, out: 4, from: [b]}\n"),
               HasSubstr("a layer above this one"));
-  EXPECT_EQ(complaint_about(first + "  - {name: b, op: fc, in: 4, out: 4, from: [first, first]}\n"),
+  EXPECT_EQ(network_complaint(first + "  - {name: b, op: fc, in: 4, out: 4, from: [first, first]}\n"),
             "net.yaml:5: 'from' names 'first' twice, expected it once");
 }
 
@@ -150,8 +150,8 @@ TEST(NetworkYaml, TheDocumentItselfIsChecked) {
 
 TEST(NetworkYaml, TheTotalFitsIn63Bits) {
   const std::string big = "in: 2147483647, out: 2147483647";
-  EXPECT_EQ(complaint_about("  - {name: a, op: fc, " + big + "}\n  - {name: b, op: fc, " + big + "}\n"), "nothing");
-  EXPECT_EQ(complaint_about("  - {name: a, op: fc, " + big + "}\n  - {name: b, op: fc, " + big + ", count: 2}\n"),
+  EXPECT_EQ(network_complaint("  - {name: a, op: fc, " + big + "}\n  - {name: b, op: fc, " + big + "}\n"), "nothing");
+  EXPECT_EQ(network_complaint("  - {name: a, op: fc, " + big + "}\n  - {name: b, op: fc, " + big + ", count: 2}\n"),
             "net.yaml: layer 'b': brings the network to more than 2^63 multiply-accumulates, expected fewer");
 }
 

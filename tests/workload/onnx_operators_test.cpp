@@ -9,20 +9,20 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-Network read(const ModelBuilder& model) {
+Network network_of(const ModelBuilder& model) {
   const Result<Network> network = network_from_onnx(model.bytes(), "net.onnx", {});
   EXPECT_TRUE(network) << network.error().message;
   return network ? *network : Network{};
 }
 
 Layer only_layer(const ModelBuilder& model) {
-  const Network network = read(model);
+  const Network network = network_of(model);
   EXPECT_THAT(network.layers, SizeIs(1));
   return network.layers.empty() ? Layer{} : network.layers[0].layer;
 }
 
 OtherOperator only_other(const ModelBuilder& model) {
-  const Network network = read(model);
+  const Network network = network_of(model);
   EXPECT_THAT(network.layers, IsEmpty());
   EXPECT_THAT(network.others, SizeIs(1));
   return network.others.empty() ? OtherOperator{} : network.others[0];
@@ -254,7 +254,7 @@ TEST(OnnxAttention, IsItsProducts) {
   ModelBuilder model;
   model.input("x", {2, 10, 12}).weight("w", {12, 36}).weight("b", {36});
   model.node("Attention", {"x", "w", "b"}, {"y"}).in_domain("com.microsoft").named("att").with("num_heads", 3);
-  const Network network = read(model);
+  const Network network = network_of(model);
   ASSERT_THAT(network.layers, SizeIs(3));
   EXPECT_EQ(network.layers[0].layer, matrix_multiply("att/qkv", {.batch = 1, .rows = 20, .inner = 12, .columns = 36}));
   EXPECT_EQ(network.layers[1].layer, matrix_multiply("att/scores", {.batch = 6, .rows = 10, .inner = 4, .columns = 10}));
@@ -270,7 +270,7 @@ TEST(OnnxAttention, SharedKeysAndAPastAreCounted) {
       .in_domain("com.microsoft")
       .with("num_heads", 4)
       .with("kv_num_heads", 2);
-  const Network network = read(model);
+  const Network network = network_of(model);
   ASSERT_THAT(network.layers, SizeIs(2));
   EXPECT_EQ(network.layers[0].layer, matrix_multiply("y/scores", {.batch = 4, .rows = 5, .inner = 8, .columns = 8}));
 }
@@ -282,8 +282,8 @@ TEST(OnnxAttention, OfOperatorSet23AndOfMultiHeadAttentionAgree) {
   ModelBuilder fused;
   fused.input("q", {1, 5, 32}).input("k", {1, 7, 32}).input("v", {1, 7, 24});
   fused.node("MultiHeadAttention", {"q", "k", "v"}, {"y"}).in_domain("com.microsoft").with("num_heads", 4);
-  EXPECT_EQ(read(standard).layers, read(fused).layers);
-  EXPECT_EQ(macs(read(fused)).value, 4 * 5 * 7 * 8 + 4 * 5 * 7 * 6);
+  EXPECT_EQ(network_of(standard).layers, network_of(fused).layers);
+  EXPECT_EQ(macs(network_of(fused)).value, 4 * 5 * 7 * 8 + 4 * 5 * 7 * 6);
 }
 
 struct Cost {
