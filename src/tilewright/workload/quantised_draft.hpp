@@ -1,0 +1,60 @@
+// A network on its way to integers: steps in the order of computation with weights, biases and bounds still in real numbers.
+// `quantise` joins steps that the machine does at once, then chooses every scale by running a seeded random input through
+// the integer arithmetic itself, step by step.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tilewright/base/parallel.hpp"
+#include "tilewright/workload/quantised_network.hpp"
+
+namespace tilewright {
+
+struct DraftStep {
+  QuantisedStep step;  // name, kind, inputs, layer, window; weights when they are integers already
+  std::vector<float> weight;
+  std::vector<double> bias;
+  double low = -std::numeric_limits<double>::infinity();  // of a Clip, and of what one was joined with
+  double high = std::numeric_limits<double>::infinity();
+  std::function<double(double)> function;  // of a Table
+};
+
+struct Draft {
+  std::string name;
+  TensorShape input;
+  int input_exponent = 7;        // real inputs lie in [-1, 1)
+  std::vector<DraftStep> steps;  // the first is the Input, the last the result
+  std::vector<std::string> notes;
+};
+
+// The kinds of steps, each with its index as the result.
+std::size_t add_step(Draft& draft, StepKind kind, std::string name, std::vector<std::size_t> inputs);
+std::size_t add_product(Draft& draft, Layer layer, std::vector<std::size_t> inputs);
+
+// The mean over windows: a depthwise convolution whose weights all are 1 / window in 7 bits, without bias.
+std::size_t add_average(Draft& draft, std::string name, std::size_t input, const TensorShape& shape, const Window& window);
+
+// Joins a Clip with the Product or Add before it, and an Add with the later of its inputs when that is a Product of which
+// nobody else reads the result. Steps that do not reach the result are dropped.
+void fuse(Draft& draft);
+
+struct CalibrationOptions {
+  std::uint64_t seed = 1;
+  double saturated = 0.001;  // share of a result's values that may be clipped for want of bits
+};
+
+// An Error about the first impossible step. The same bits for any number of threads.
+Result<QuantisedNetwork> quantise(Draft draft, const CalibrationOptions& options, ThreadPool& pool);
+
+// The steps that quantise consists of, for tests.
+// Weights in the finest power of two whose largest fits int8.
+int weight_exponent_for(const std::vector<float>& weight);
+// The least right shift after which at most the share `saturated` of the sums, bounded to [low, high], needs more than 8
+// bits.
+int shift_for(const std::vector<std::int32_t>& sums, double low, double high, double saturated);
+
+}  // namespace tilewright
