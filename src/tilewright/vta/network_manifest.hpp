@@ -1,0 +1,22 @@
+// What a compiled network consists of, as JSON (tilewright-manifest-1, docs/quantisation.md): machine, steps, programs,
+// schedules, scales, and what the host does and why.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tilewright/vta/network_run.hpp"
+
+namespace tilewright::vta {
+
+// "03_conv2_1.vtaprog": the index keeps files in the order of computation, the name is cut down to what file systems like.
+std::string program_file(const QuantisedNetwork& network, std::size_t step);
+
+struct ManifestOptions {
+  std::uint64_t seed = 1;  // of weights and input
+  TimingOptions timing;
+};
+std::string manifest_json(const QuantisedNetwork& network, const NetworkPlan& plan, const NetworkRun& run,
+                          const ManifestOptions& options);
+
+}  // namespace tilewright::vta
