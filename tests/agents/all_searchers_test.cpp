@@ -201,7 +201,7 @@ TEST(AllSearchers, EveryNameHasASummary) {
     EXPECT_FALSE(info.summary.empty());
   }
   EXPECT_EQ(all_searchers()[0].name, "agents");
-  EXPECT_EQ(names.size(), 9U);
+  EXPECT_EQ(names.size(), 12U);
 }
 
 TEST(AllSearchers, MistakesAreSentences) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tilewright/space/codesign_optimum.hpp"
 #include "tilewright/space/mapping_space.hpp"
 #include "tilewright/workload/layer.hpp"
 
@@ -86,22 +87,6 @@ inline bool is_canonical(const DesignSpace& space, const Point& point) {
   Point canonical = point;
   space.canonicalise(canonical);
   return canonical == point;
-}
-
-// Calls visit(point) for every legal point: the product of the masks.
-template <typename Visit>
-void for_each_point(const DesignSpace& space, Visit visit) {
-  Point point(space.parameters().size());
-  const auto walk = [&](const auto& self, std::size_t parameter) -> void {
-    if (parameter == point.size()) return visit(point);
-    Choices choices;
-    space.choices(point, parameter, choices);
-    for (std::int32_t n = 0; n < choices.count(); ++n) {
-      point[parameter] = choices[n];
-      self(self, parameter + 1);
-    }
-  };
-  walk(walk, 0);
 }
 
 inline std::string design_of(const DesignSpace& space, PointView point) {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "tilewright/agents/chameleon.hpp"
+#include "tilewright/agents/dcoc.hpp"
 #include "tilewright/base/text.hpp"
 
 namespace tilewright {
@@ -80,6 +82,27 @@ Result<MadeSearcher> make_agents(const SearchRequest& request, ThreadPool& threa
   return MadeSearcher{std::make_unique<Apart>(std::move(searchers)), nullptr};
 }
 
+Result<std::unique_ptr<PointSearcher>> make_surrogate_searcher(const SearchRequest& request, std::size_t problem,
+                                                               ThreadPool& threads) {
+  const DesignSpace& space = *request.spaces[problem];
+  const std::uint64_t seed = seed_of(request.seed, problem);
+  if (request.name == "chameleon") {
+    ChameleonOptions options;
+    TW_TRY(const Done applied, apply_settings(request.settings, "chameleon", settings_of(options)));
+    return std::unique_ptr<PointSearcher>(make_chameleon(space, options, seed, threads));
+  }
+  DcocOptions options;
+  TW_TRY(const Done applied, apply_settings(request.settings, "dcoc", settings_of(options)));
+  return std::unique_ptr<PointSearcher>(std::make_unique<DcocSearcher>(space, options, seed, threads));
+}
+
+template <typename Options>
+Result<std::vector<SettingValue>> values_in_force(std::string_view name, const Settings& settings) {
+  Options options;
+  TW_TRY(const Done applied, apply_settings(settings, name, settings_of(options)));
+  return values_of(settings_of(options));
+}
+
 }  // namespace
 
 std::vector<Setting> settings_of(RlOptions& options) {
@@ -102,22 +125,18 @@ const std::vector<SearcherInfo>& all_searchers() {
         {"agents", "a team of agents, each with a cluster of correlated parameters, on all layers together"},
         {"rl", "a single agent with one policy over all parameters, each layer by itself"}};
     all.insert(all.end(), classical_searchers().begin(), classical_searchers().end());
+    all.push_back({"dcoc", "agents for machine, threads and tiles on a surrogate, with Confidence Sampling"});
+    all.push_back({"chameleon", "one agent on a surrogate, with adaptive k-means sampling"});
     return all;
   }();
   return infos;
 }
 
 Result<std::vector<SettingValue>> settings_in_force(std::string_view name, const Settings& settings) {
-  if (name == "agents") {
-    AgentsOptions options;
-    TW_TRY(const Done applied, apply_settings(settings, name, settings_of(options)));
-    return values_of(settings_of(options));
-  }
-  if (name == "rl") {
-    RlOptions options;
-    TW_TRY(const Done applied, apply_settings(settings, name, settings_of(options)));
-    return values_of(settings_of(options));
-  }
+  if (name == "agents") return values_in_force<AgentsOptions>(name, settings);
+  if (name == "rl") return values_in_force<RlOptions>(name, settings);
+  if (name == "dcoc") return values_in_force<DcocOptions>(name, settings);
+  if (name == "chameleon") return values_in_force<ChameleonOptions>(name, settings);
   return classical_settings(name, settings);
 }
 
@@ -145,6 +164,10 @@ Result<MadeSearcher> make_searcher(const SearchRequest& request, ThreadPool& thr
   if (request.name == "rl") return make_rl(request, threads);
   std::vector<std::unique_ptr<PointSearcher>> searchers;
   for (std::size_t problem = 0; problem < request.spaces.size(); ++problem) {
+    if (request.name == "dcoc" || request.name == "chameleon") {
+      TW_TRY(searchers.emplace_back(), make_surrogate_searcher(request, problem, threads));
+      continue;
+    }
     TW_TRY(searchers.emplace_back(), make_classical_searcher(request.name, *request.spaces[problem], request.samples,
                                                              seed_of(request.seed, problem), request.settings));
   }

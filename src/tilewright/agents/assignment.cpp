@@ -16,7 +16,7 @@ namespace tilewright {
 namespace {
 
 constexpr std::string_view kFormat = "tilewright-assignment-1";
-constexpr std::array kRoles = {Role::Tile, Role::Order, Role::Parallelism};
+constexpr std::array kRoles = {Role::Hardware, Role::Scheduling, Role::Tile, Role::Order, Role::Parallelism};
 
 std::vector<std::string> names_of(const std::vector<Parameter>& parameters) {
   std::vector<std::string> names;

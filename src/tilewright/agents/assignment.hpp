@@ -23,7 +23,7 @@ std::vector<Parameter> all_parameters(const std::vector<const DesignSpace*>& spa
 
 AgentAssignment assign_single(const std::vector<Parameter>& parameters);
 AgentAssignment assign_per_parameter(const std::vector<Parameter>& parameters);
-AgentAssignment assign_by_role(const std::vector<Parameter>& parameters);  // tiles, order, parallelism
+AgentAssignment assign_by_role(const std::vector<Parameter>& parameters);  // hardware, scheduling, tiles, order, parallelism
 // At most as many agents as parameters, none empty.
 AgentAssignment assign_randomly(const std::vector<Parameter>& parameters, std::size_t agents, std::uint64_t seed);
 

@@ -34,7 +34,7 @@ nlohmann::ordered_json to_json(const SavedTeam& team) {
 }
 
 Role role_named(const std::string& name) {
-  for (const Role role : {Role::Parallelism, Role::Order}) {
+  for (const Role role : {Role::Parallelism, Role::Order, Role::Hardware, Role::Scheduling}) {
     if (name_of(role) == name) return role;
   }
   return Role::Tile;

@@ -1,6 +1,7 @@
 #include "tilewright/app/compare_plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <filesystem>
 
@@ -15,6 +16,8 @@
 namespace tilewright {
 namespace {
 
+constexpr std::array<std::string_view, 4> kOnlyWhenAsked = {"exhaustive", "autotvm", "chameleon", "dcoc"};
+
 constexpr std::string_view kTeamName = "agents+team";
 
 std::vector<std::string> words(std::string_view text) {
@@ -28,8 +31,10 @@ Result<std::vector<Contender>> read_searches(const CompareArguments& arguments, 
   std::vector<std::string> names;
   for (const SearcherInfo& info : all_searchers()) {
     known.emplace_back(info.name);
-    // Only small spaces can be searched exhaustively, so that is for those who ask.
-    if (arguments.searches.empty() && info.name != "exhaustive") names.emplace_back(info.name);
+    // Only small spaces can be searched exhaustively, and those with a surrogate are made for hundreds of samples: for those
+    // who ask.
+    const bool asked_for = std::ranges::find(kOnlyWhenAsked, info.name) != kOnlyWhenAsked.end();
+    if (arguments.searches.empty() && !asked_for) names.emplace_back(info.name);
   }
   if (!arguments.searches.empty()) names = words(arguments.searches);
   const bool has_team = std::ranges::find(names, kTeamName) != names.end();

@@ -5,6 +5,7 @@
 #include "tilewright/base/text.hpp"
 #include "tilewright/search/annealing.hpp"
 #include "tilewright/search/ant_colony.hpp"
+#include "tilewright/search/autotvm.hpp"
 #include "tilewright/search/bayesian.hpp"
 #include "tilewright/search/exhaustive.hpp"
 #include "tilewright/search/gamma.hpp"
@@ -47,6 +48,7 @@ const std::vector<Kind>& kinds() {
       kind<AnnealingOptions, make_annealing>("annealing", "parallel chains that cool over the whole budget"),
       kind<AntColonyOptions, make_ant_colony>("ant-colony", "ants that follow pheromone along the parameters"),
       kind<BayesianOptions, make_bayesian>("bayesian", "expected improvement under a Gaussian process"),
+      kind<AutotvmOptions, make_autotvm>("autotvm", "AutoTVM: boosted trees, and parallel annealing on what they predict"),
   };
   return all;
 }

@@ -13,6 +13,10 @@ std::string_view name_of(Role role) {
       return "order";
     case Role::Tile:
       return "tile";
+    case Role::Hardware:
+      return "hardware";
+    case Role::Scheduling:
+      return "scheduling";
   }
   return "";
 }

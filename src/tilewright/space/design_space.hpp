@@ -26,8 +26,8 @@ enum class ParameterKind : std::uint8_t {
   Categorical,  // they do not
 };
 
-enum class Role : std::uint8_t { Parallelism, Order, Tile };
-std::string_view name_of(Role role);  // "parallelism", "order", "tile"
+enum class Role : std::uint8_t { Parallelism, Order, Tile, Hardware, Scheduling };
+std::string_view name_of(Role role);  // "parallelism", "order", "tile", "hardware", "scheduling"
 
 struct Parameter {
   std::string name;  // "tile.K@0"

@@ -1,0 +1,332 @@
+#include "tilewright/agents/dcoc.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "target_space.hpp"
+#include "tilewright/agents/network_codesign.hpp"
+#include "tilewright/search/search_loop.hpp"
+
+namespace tilewright {
+namespace {
+
+DcocOptions short_rounds() {
+  DcocOptions options;
+  options.batch = 32;
+  options.worlds = 16;
+  options.steps = 16;
+  options.hidden = 16;
+  return options;
+}
+
+Layer small_layer(std::int64_t channels, std::int64_t size) {
+  return convolution("small", {.batch = 1,
+                               .out_channels = channels,
+                               .in_channels = channels,
+                               .in_height = size,
+                               .in_width = size,
+                               .kernel_height = 3,
+                               .kernel_width = 3,
+                               .stride = 1,
+                               .pad = 1,
+                               .groups = 1});
+}
+
+// Small buffers, so that many tiles do not fit, and few machines.
+CodesignOptions small_options() {
+  CodesignOptions options;
+  options.log_batches = {0, 1};
+  options.log_blocks_in = {3, 4, 5};
+  options.log_blocks_out = {3, 4, 5};
+  options.base.log_inp_buffer = 13;
+  options.base.log_wgt_buffer = 15;
+  options.base.log_acc_buffer = 14;
+  options.area_budget = 0.5;
+  options.give_up = 0;  // what takes long can only be measured
+  return options;
+}
+
+// Every legal point.
+template <typename Visit>
+void for_each_point(const DesignSpace& space, Point& point, std::size_t parameter, const Visit& visit) {
+  if (parameter == point.size()) return visit(point);
+  Choices choices;
+  space.choices(point, parameter, choices);
+  for (std::int32_t n = 0; n < choices.count(); ++n) {
+    point[parameter] = choices[n];
+    for_each_point(space, point, parameter + 1, visit);
+  }
+}
+template <typename Visit>
+void for_each_point(const DesignSpace& space, const Visit& visit) {
+  Point point(space.parameters().size(), 0);
+  for_each_point(space, point, 0, visit);
+}
+
+double exhaustive_best(const DesignSpace& space) {
+  const auto evaluator = space.evaluator();
+  double best = 1e300;
+  for_each_point(space, [&](const Point& point) {
+    const Outcome outcome = evaluator->evaluate(point);
+    if (outcome.feasible) best = std::min(best, outcome.metrics.latency);
+  });
+  return best;
+}
+
+struct Course {
+  std::vector<Point> points;
+  std::vector<Verdict> verdicts;
+  double best = 0;
+  std::vector<Calibration> calibrations;
+};
+
+Course run_dcoc(const DesignSpace& space, const DcocOptions& options, std::int64_t samples, std::uint64_t seed = 1,
+                std::size_t thread_count = 1) {
+  Course run;
+  ThreadPool threads(thread_count);
+  auto made = std::make_unique<DcocSearcher>(space, options, seed, threads);
+  const DcocSearcher& dcoc = *made;
+  std::vector<std::unique_ptr<PointSearcher>> searchers;
+  searchers.push_back(std::move(made));
+  const auto searcher = each_alone(std::move(searchers));
+  SearchLoop loop({&space}, *objective_named("latency"), samples, threads);
+  loop.on_sample = [&](const Proposal& proposal, const Outcome&, const Verdict& verdict) {
+    run.points.push_back(proposal.point);
+    run.verdicts.push_back(verdict);
+  };
+  while (loop.round(*searcher)) {
+  }
+  EXPECT_EQ(loop.ledgers()[0].repeated, 0);
+  run.best = loop.ledgers()[0].best ? loop.ledgers()[0].best->score[0] : 0;
+  run.calibrations = dcoc.calibrations();
+  return run;
+}
+
+TEST(Dcoc, FindsTheOptimumOfATinyCodesign) {
+  const CodesignSpace space("tiny", small_layer(32, 8), small_options());
+  const double best = exhaustive_best(space);
+  for (const std::uint64_t seed : {1, 2}) EXPECT_EQ(run_dcoc(space, short_rounds(), 160, seed).best, best);
+}
+
+TEST(Dcoc, FindsAKnownOptimumOfAQuarterMillionPoints) {
+  const TargetSpace space("target", 0.3F);
+  EXPECT_LT(run_dcoc(space, short_rounds(), 600).best, 1.0001);
+}
+
+// Limits that can be asked are never measured; those of this space are all of that kind.
+TEST(Dcoc, MeasuresNothingThatIsKnownToFail) {
+  const CodesignSpace space("tiny", small_layer(64, 14), small_options());
+  const Course run = run_dcoc(space, short_rounds(), 128);
+  EXPECT_EQ(run.points.size(), 128U);
+  for (const Verdict& verdict : run.verdicts) EXPECT_TRUE(verdict.feasible);
+  EXPECT_EQ(run.calibrations.size(), 3U);
+  EXPECT_GT(run.calibrations.back().rank_correlation, 0.2);
+}
+
+// Without penalties the agents are drawn beyond the limits, but nothing from there is proposed.
+TEST(Dcoc, NeverAnswersWithAnInfeasiblePoint) {
+  DcocOptions options = short_rounds();
+  options.area_penalty = options.memory_penalty = options.unencodable_reward = 0;
+  const CodesignSpace space("tiny", small_layer(64, 14), small_options());
+  for (const Verdict& verdict : run_dcoc(space, options, 96).verdicts) EXPECT_TRUE(verdict.feasible);
+  // In a space that tells nothing beforehand, failures are measured and teach, and are not the answer.
+  const TargetSpace dark("target", 0.3F, 8, 4);
+  const Course run = run_dcoc(dark, short_rounds(), 200);
+  EXPECT_TRUE(std::ranges::any_of(run.verdicts, [](const Verdict& verdict) { return !verdict.feasible; }));
+  EXPECT_LT(run.best, 2);
+}
+
+TEST(Dcoc, RewardsFallWithTheExcess) {
+  const CodesignSpace space("tiny", small_layer(64, 14), small_options());
+  SurrogateProblem problem(space, problem_options(short_rounds()));
+  std::vector<Opinion> opinions;
+  std::size_t seen = 0, within = 0;
+  const auto evaluator = space.evaluator();
+  for_each_point(space, [&](const Point& point) {
+    if (seen++ % 7 != 0) return;
+    problem.judge({&point, 1}, opinions);
+    const CodesignSpace::Excess excess = space.excess(point);
+    within += opinions[0].feasible ? 1 : 0;
+    EXPECT_EQ(opinions[0].feasible, evaluator->evaluate(point).feasible);
+    EXPECT_EQ(opinions[0].reward < 0, !opinions[0].feasible);  // nothing was measured yet
+    const double expected = std::max(-2.0, -4 * excess.area - excess.buffers);
+    if (excess.area + excess.buffers == 0) return;
+    EXPECT_NEAR(opinions[0].reward, expected, 1e-5);
+  });
+  EXPECT_GT(within, 100U);
+}
+
+TEST(Dcoc, RunsWithEveryAblation) {
+  const CodesignSpace space("tiny", small_layer(32, 8), small_options());
+  std::set<std::vector<Point>> courses;
+  std::size_t runs = 0;
+  const auto try_with = [&](std::string DcocOptions::*field, const char* value) {
+    DcocOptions options = short_rounds();
+    options.steps = 8;
+    options.*field = value;
+    const Course run = run_dcoc(space, options, 96);
+    EXPECT_EQ(run.points.size(), 96U) << value;
+    courses.insert(run.points);
+    ++runs;
+  };
+  for (const char* assign : {"by-role", "single", "wrong"}) try_with(&DcocOptions::assign, assign);
+  for (const char* critic : {"own", "none"}) try_with(&DcocOptions::critic, critic);
+  for (const char* sampling : {"uniform", "top", "kmeans"}) try_with(&DcocOptions::sampling, sampling);
+  try_with(&DcocOptions::features, "knobs");
+  EXPECT_EQ(courses.size(), runs);  // each makes a difference
+}
+
+TEST(Dcoc, AgentsAreRoles) {
+  const CodesignSpace space("tiny", small_layer(32, 8), small_options());
+  using testing::ElementsAre;
+  EXPECT_THAT(dcoc_agents(space.parameters(), "by-role"),
+              ElementsAre(ElementsAre(0, 1, 2), ElementsAre(3, 4), ElementsAre(5, 6, 7, 8, 9)));
+  EXPECT_EQ(dcoc_agents(space.parameters(), "single").size(), 1U);
+  EXPECT_THAT(dcoc_agents(space.parameters(), "wrong"),
+              ElementsAre(ElementsAre(0, 3, 6), ElementsAre(1, 4), ElementsAre(2, 5, 7, 8, 9)));
+}
+
+TEST(Dcoc, IsAFunctionOfItsSeedAndNotOfTheThreads) {
+  const CodesignSpace space("tiny", small_layer(64, 14), small_options());
+  const std::vector<Point> first = run_dcoc(space, short_rounds(), 96, 3).points;
+  EXPECT_EQ(run_dcoc(space, short_rounds(), 96, 3, 2).points, first);
+  EXPECT_NE(run_dcoc(space, short_rounds(), 96, 4).points, first);
+}
+
+TEST(Walk, MovesByOneLegalValueAndKeepsWhatAGroupShares) {
+  const CodesignOptions options = small_options();
+  const CodesignSpace one("one", small_layer(32, 8), options), other("other", small_layer(64, 14), options);
+  Walk walk({.spaces = {&one, &other},
+             .agents = dcoc_agents(one.parameters(), "by-role"),
+             .shared = one.hardware_parameters(),
+             .groups = 3,
+             .steps = 4});
+  Rng rng(1, "walk");
+  std::vector<Point> starts;
+  for (std::size_t group = 0; group < 3; ++group) {
+    starts.push_back(random_point(one, rng));
+    Point second = random_point(other, rng);
+    std::copy_n(starts.back().begin(), 3, second.begin());
+    repair(other, second);
+    starts.push_back(second);
+  }
+  const std::size_t width = walk.spec().action_size();
+  for (const bool hold : {false, true}) {
+    walk.begin(starts, hold);
+    for (int step = 0; step < 20; ++step) {
+      const std::vector<Point> before = walk.points();
+      const std::vector<float> masks(walk.masks().begin(), walk.masks().end());
+      std::vector<float> actions(walk.world_count() * width, 0);
+      for (std::size_t head = 0; head < actions.size(); head += 3) {
+        std::size_t move = 0;
+        do move = static_cast<std::size_t>(rng.below(3));
+        while (masks[head + move] == 0);
+        actions[head + move] = 1;
+      }
+      walk.step(actions);
+      for (std::size_t world = 0; world < walk.world_count(); ++world) {
+        const Point& point = walk.points()[world];
+        EXPECT_TRUE(is_legal(*walk.plan().spaces[walk.problem_of(world)], point));
+        for (std::size_t p = 0; p < one.hardware_parameters(); ++p) {
+          EXPECT_EQ(point[p], walk.points()[world / 2 * 2][p]);
+          EXPECT_TRUE(!hold || point[p] == before[world][p]);
+        }
+        if (!std::equal(point.begin(), point.begin() + 3, before[world].begin())) continue;
+        // On the same machine every entry has moved as its action says, to the next legal value.
+        for (std::size_t p = 0; p < point.size(); ++p) {
+          Choices choices;
+          walk.plan().spaces[walk.problem_of(world)]->choices(point, p, choices);
+          const float* action = &actions[world * width + 3 * p];  // agents are in order here
+          std::int32_t place = 0;
+          while (choices[place] != before[world][p]) ++place;
+          place += (action[2] > 0 ? 1 : 0) - (action[0] > 0 ? 1 : 0);
+          EXPECT_EQ(point[p], choices[place]);
+        }
+      }
+    }
+  }
+}
+
+// Best latency of a layer on each machine.
+std::map<Point, double> best_by_machine(const CodesignSpace& space) {
+  std::map<Point, double> best;
+  const auto evaluator = space.evaluator();
+  for_each_point(space, [&](const Point& point) {
+    const Outcome outcome = evaluator->evaluate(point);
+    if (!outcome.feasible) return;
+    const Point machine(point.begin(), point.begin() + static_cast<std::ptrdiff_t>(space.hardware_parameters()));
+    const auto [place, is_first] = best.try_emplace(machine, outcome.metrics.latency);
+    place->second = std::min(place->second, outcome.metrics.latency);
+  });
+  return best;
+}
+
+struct NetworkRun {
+  std::vector<Proposal> proposals;
+  std::optional<vta::Machine> machine;
+  double score = 0;
+  std::size_t in_play = 0;
+};
+NetworkRun run_network(const std::vector<const CodesignSpace*>& spaces, const std::vector<double>& counts,
+                       std::int64_t samples, std::uint64_t seed, std::size_t thread_count = 1) {
+  NetworkRun run;
+  ThreadPool threads(thread_count);
+  DcocOptions options = short_rounds();
+  NetworkCodesign searcher(spaces, counts, options, samples, seed, threads);
+  SearchLoop loop({spaces.begin(), spaces.end()}, *objective_named("latency"), samples, threads);
+  loop.on_sample = [&](const Proposal& proposal, const Outcome&, const Verdict&) { run.proposals.push_back(proposal); };
+  while (loop.round(searcher)) {
+  }
+  run.machine = searcher.best_machine();
+  if (run.machine) run.score = searcher.measured_machines().front().score;
+  run.in_play = searcher.machines_in_play();
+  return run;
+}
+
+TEST(NetworkCodesign, ChoosesTheMachineThatIsBestForTheSum) {
+  const CodesignOptions options = small_options();
+  // One layer has few channels and the other many, so they would not choose the same machine.
+  const CodesignSpace wide("wide", small_layer(8, 14), options), deep("deep", small_layer(64, 7), options);
+  const auto of_wide = best_by_machine(wide), of_deep = best_by_machine(deep);
+  const auto by_latency = [](const auto& a, const auto& b) { return a.second < b.second; };
+  ASSERT_NE(std::ranges::min_element(of_wide, by_latency)->first, std::ranges::min_element(of_deep, by_latency)->first);
+  for (const double count : {1.0, 20.0}) {
+    double best = 1e300;
+    vta::Machine machine;
+    Point point(wide.parameters().size(), 0);
+    for (const auto& [hardware, latency] : of_wide) {
+      const auto other = of_deep.find(hardware);
+      if (other == of_deep.end() || count * latency + other->second >= best) continue;
+      best = count * latency + other->second;
+      std::ranges::copy(hardware, point.begin());
+      machine = wide.machine(point);
+    }
+    const NetworkRun run = run_network({&wide, &deep}, {count, 1}, 192, 1);
+    ASSERT_TRUE(run.machine);
+    EXPECT_EQ(*run.machine, machine);
+    EXPECT_LE(run.score, 1.005 * best);
+    EXPECT_EQ(run.in_play, 1U);  // the last measurements are all of the best machine
+  }
+}
+
+TEST(NetworkCodesign, IsAFunctionOfItsSeedAndNotOfTheThreads) {
+  const CodesignOptions options = small_options();
+  const CodesignSpace wide("wide", small_layer(8, 14), options), deep("deep", small_layer(64, 7), options);
+  const auto points = [&](std::uint64_t seed, std::size_t threads) {
+    std::vector<Point> all;
+    for (const Proposal& proposal : run_network({&wide, &deep}, {1, 1}, 96, seed, threads).proposals) {
+      all.push_back(proposal.point);
+    }
+    return all;
+  };
+  const std::vector<Point> first = points(1, 1);
+  EXPECT_EQ(points(1, 2), first);
+  EXPECT_NE(points(2, 1), first);
+}
+
+}  // namespace
+}  // namespace tilewright
