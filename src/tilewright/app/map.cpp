@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "tilewright/agents/all_searchers.hpp"
+#include "tilewright/app/codesign_command.hpp"
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/map_command.hpp"
 #include "tilewright/app/map_progress.hpp"
@@ -115,6 +116,14 @@ int run_resume(const ResumeArguments& arguments) {
     train.json = arguments.json;
     train.command = arguments.command;
     return run_train(train);
+  }
+  if (*verb == "codesign") {
+    Result<CodesignArguments> codesign_arguments = read_codesign_run(arguments.directory);
+    if (!codesign_arguments) return report(codesign_arguments.error());
+    CodesignArguments continued = std::move(codesign_arguments).value();
+    continued.threads = arguments.threads;
+    continued.json = arguments.json;
+    return run_codesign(continued);
   }
   Result<MapArguments> map_arguments = read_map_run(arguments.directory);
   if (!map_arguments) return report(map_arguments.error());

@@ -132,10 +132,14 @@ Result<MapArguments> read_map_run(const std::filesystem::path& directory) {
 }
 
 Result<Done> check_same_run(const std::filesystem::path& directory, const MapArguments& arguments, const MappingJob& job) {
+  return check_same_record(directory, run_json(arguments, job));
+}
+
+Result<Done> check_same_record(const std::filesystem::path& directory, const std::string& run_json) {
   std::error_code status;
   if (!std::filesystem::exists(directory / "run.json", status)) return Done{};
   TW_TRY(const Json there, read_json(directory));
-  const Json here = Json::parse(run_json(arguments, job));
+  const Json here = Json::parse(run_json);
   const std::string where = (directory / "run.json").string();
   for (const char* part : {"verb", "version"}) {
     if (there.value(part, Json()) == here[part]) continue;

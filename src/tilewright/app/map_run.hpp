@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "tilewright/app/map_command.hpp"
 #include "tilewright/app/map_search.hpp"
@@ -23,6 +24,8 @@ Result<MapArguments> read_map_run(const std::filesystem::path& directory);
 
 // Fine when the directory holds no run, or this very run; otherwise an Error that names the first difference.
 Result<Done> check_same_run(const std::filesystem::path& directory, const MapArguments& arguments, const MappingJob& job);
+// The same for the run.json of any verb that has `verb`, `version`, `arguments` and `inputs`.
+Result<Done> check_same_record(const std::filesystem::path& directory, const std::string& run_json);
 
 Result<Done> write_results(const MapSearch& search, const std::filesystem::path& directory);
 

@@ -1,0 +1,219 @@
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "tilewright/app/commands.hpp"
+#include "tilewright/app/simulate_command.hpp"
+#include "tilewright/app/simulate_result.hpp"
+#include "tilewright/base/file.hpp"
+#include "tilewright/base/text.hpp"
+#include "tilewright/vta/disassembly.hpp"
+#include "tilewright/vta/dram.hpp"
+
+namespace tilewright {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kMostProgramBytes = std::int64_t{1} << 30;
+
+std::span<const std::uint8_t> as_bytes(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+// A damaged container as a Fault: the Error's message is `verdict: where: sentence`.
+vta::Fault container_fault(const Error& error, const std::string& where) {
+  vta::Fault fault;
+  const std::size_t colon = error.message.find(": ");
+  const std::string sentence = error.message.substr(colon + 2);
+  for (const vta::FaultKind kind : {vta::FaultKind::BadMagic, vta::FaultKind::Truncated, vta::FaultKind::BadSection}) {
+    if (error.message.substr(0, colon) == vta::name_of(kind)) fault.kind = kind;
+  }
+  fault.sentence = sentence.starts_with(where) ? sentence.substr(where.size() + 2) : sentence;
+  return fault;
+}
+
+vta::DramRange dram_of(const vta::Program& program) {
+  vta::DramRange range{vta::kDramBegin, vta::kDramBegin};
+  for (const vta::Section& section : program.sections) {
+    range.end =
+        std::max(range.end, std::min(section.address, vta::kDramMostEnd) + std::min(section.size, vta::kDramMostEnd));
+  }
+  range.end = std::min((range.end + 4095) / 4096 * 4096, vta::kDramMostEnd);
+  return range;
+}
+
+// What can be said about a stream without its data.
+std::optional<vta::Fault> check_stream(const std::vector<vta::Instruction>& stream, const vta::Machine& machine,
+                                       const vta::DramRange& dram) {
+  for (std::size_t i = 0; i < stream.size(); ++i) {
+    if (auto fault = vta::check_instruction(stream[i], machine, dram)) {
+      fault->instruction = static_cast<std::int64_t>(i);
+      return fault;
+    }
+  }
+  return vta::follow_tokens(stream).fault;
+}
+
+std::optional<vta::Fault> time_streams(const vta::Program& program, Simulation& simulation) {
+  const vta::Encoding encoding(simulation.machine);
+  const vta::DramRange dram = dram_of(program);
+  vta::TimingSimulator simulator(simulation.machine, simulation.timing);
+  for (const vta::Section& section : program.sections) {
+    if (section.kind != vta::SectionKind::Stream) continue;
+    const auto index = static_cast<std::int64_t>(simulation.streams.size());
+    StreamResult& stream = simulation.streams.emplace_back();
+    std::optional<vta::Fault> fault = vta::decode_stream(section.bytes, encoding, stream.instructions);
+    // Execution has checked the rest, with the data.
+    if (!fault && !simulation.execution) fault = check_stream(stream.instructions, simulation.machine, dram);
+    if (!fault) {
+      stream.timing = simulator.run(stream.instructions, &stream.spans);
+      fault = stream.timing.fault;
+    }
+    if (fault) {
+      fault->stream = index;
+      return fault;
+    }
+  }
+  if (simulation.streams.empty()) {
+    vta::Fault fault;
+    fault.kind = vta::FaultKind::BadSection;
+    fault.sentence = "there is no stream of instructions, expected at least one";
+    return fault;
+  }
+  return {};
+}
+
+void simulate(const SimulateArguments& arguments, const vta::Program& program, Simulation& simulation) {
+  if (!arguments.timing_only) {
+    simulation.execution = vta::execute(program, simulation.machine);
+    simulation.fault = simulation.execution->fault;
+    if (simulation.fault) return;
+  }
+  if (arguments.functional_only) return;
+  const std::optional<vta::Fault> fault = time_streams(program, simulation);
+  (simulation.execution ? simulation.timing_remark : simulation.fault) = fault;
+}
+
+Result<Done> check_arguments(const SimulateArguments& arguments) {
+  if (arguments.program.empty()) {
+    return invalid("the program is missing, expected a file that tilewright compile wrote: tilewright simulate PROGRAM");
+  }
+  if (arguments.functional_only && arguments.timing_only) {
+    return invalid("--functional-only and --timing-only are both given, expected one of them");
+  }
+  if (arguments.timing_only && !arguments.dump.empty()) {
+    return invalid("--dump needs the results, which --timing-only does not compute, expected one of them");
+  }
+  if (arguments.functional_only && !arguments.timeline.empty()) {
+    return invalid("--timeline needs cycles, which --functional-only does not count, expected one of them");
+  }
+  if (arguments.listing && arguments.json) return invalid("--listing and --json are both given, expected one of them");
+  const std::string extension = fs::path(arguments.timeline).extension().string();
+  if (!arguments.timeline.empty() && extension != ".svg" && extension != ".html") {
+    return invalid(fmt::format("--timeline is '{}', expected a file that ends with .svg or .html", arguments.timeline));
+  }
+  const vta::PhysicalOptions& physical = arguments.physical;
+  if (!(physical.clock_mhz > 0 && physical.clock_mhz <= 1e6)) {
+    return invalid(fmt::format("--clock-mhz is {}, expected above 0 and at most 1000000", physical.clock_mhz));
+  }
+  if (!(physical.kelvin_per_watt >= 0 && physical.kelvin_per_watt <= 1e6)) {
+    return invalid(fmt::format("--kelvin-per-watt is {}, expected 0 to 1000000", physical.kelvin_per_watt));
+  }
+  return Done{};
+}
+
+// All files after everything else has worked, so that nothing is half written.
+Result<Done> write_outputs(const SimulateArguments& arguments, const Simulation& simulation) {
+  if (!arguments.dump.empty()) {
+    const std::vector<std::uint8_t> bytes = vta::to_bytes({simulation.execution->dumps});
+    const std::string_view content{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    TW_TRY([[maybe_unused]] const Done written, write_file(arguments.dump, content));
+  }
+  if (!arguments.timeline.empty() && simulation.has_cycles()) {
+    const bool html = fs::path(arguments.timeline).extension() == ".html";
+    TW_TRY([[maybe_unused]] const Done written,
+           write_file(arguments.timeline, html ? timeline_page(simulation) : timeline_svg(simulation)));
+  }
+  return Done{};
+}
+
+int report_fault(const SimulateArguments& arguments, const Simulation& simulation) {
+  if (arguments.json) std::fputs(to_json(simulation).c_str(), stdout);
+  report(invalid(fmt::format("{}: {}", arguments.program, vta::to_text(*simulation.fault))));
+  return vta::exit_code(simulation.fault->kind);
+}
+
+Result<int> simulate(const SimulateArguments& arguments) {
+  TW_TRY([[maybe_unused]] const Done fine, check_arguments(arguments));
+  Simulation simulation{.program = arguments.program,
+                        .machine_name = arguments.machine,
+                        .machine = {},
+                        .timing = {},
+                        .physical = arguments.physical,
+                        .fault = {},
+                        .execution = {},
+                        .streams = {},
+                        .timing_remark = {}};
+  TW_TRY(simulation.timing, timing_options(arguments.core, arguments.timing));
+  TW_TRY(simulation.machine, vta::read_machine(arguments.machine));
+  TW_TRY(const std::string file, read_file(arguments.program, kMostProgramBytes));
+  const Result<vta::Program> program = vta::program_from_bytes(as_bytes(file), arguments.program);
+  if (!program) {
+    simulation.fault = container_fault(program.error(), arguments.program);
+    return report_fault(arguments, simulation);
+  }
+  if (arguments.listing) std::fputs((vta::listing(*program, simulation.machine) + "\n").c_str(), stdout);
+  simulate(arguments, *program, simulation);
+  if (simulation.fault) return report_fault(arguments, simulation);
+  TW_TRY([[maybe_unused]] const Done written, write_outputs(arguments, simulation));
+  std::fputs(arguments.json ? to_json(simulation).c_str() : to_text(simulation).c_str(), stdout);
+  return kExitDone;
+}
+
+}  // namespace
+
+Result<vta::TimingOptions> timing_options(const std::string& core, vta::TimingOptions options) {
+  const std::array<std::string, 2> names{std::string(vta::name_of(vta::Core::Sequential)),
+                                         std::string(vta::name_of(vta::Core::Pipelined))};
+  const auto name = std::ranges::find(names, core);
+  if (name == names.end()) {
+    const std::string hint = did_you_mean(core, names);
+    return invalid(fmt::format("--core is '{}', expected {}{}", core, join(names, " or "), hint));
+  }
+  options.core = name == names.begin() ? vta::Core::Sequential : vta::Core::Pipelined;
+  return vta::check(options, "memory");
+}
+
+vta::Timing total_of(const std::vector<StreamResult>& streams) {
+  vta::Timing total;
+  for (const StreamResult& stream : streams) {
+    const vta::Timing& t = stream.timing;
+    for (std::size_t module = 0; module < t.modules.size(); ++module) {
+      total.modules[module].busy += t.modules[module].busy;
+      total.modules[module].token_stall += t.modules[module].token_stall;
+      total.modules[module].bus_stall += t.modules[module].bus_stall;
+      total.modules[module].instructions += t.modules[module].instructions;
+    }
+    for (std::size_t buffer = 0; buffer < t.bytes.size(); ++buffer) total.bytes[buffer] += t.bytes[buffer];
+    for (const auto member :
+         {&vta::Timing::cycles, &vta::Timing::gemm_cycles, &vta::Timing::alu_cycles, &vta::Timing::gemm_steps,
+          &vta::Timing::alu_steps, &vta::Timing::reset_steps, &vta::Timing::alu_tensor_steps, &vta::Timing::fetch_bytes,
+          &vta::Timing::read_bursts, &vta::Timing::read_beats, &vta::Timing::write_bursts, &vta::Timing::write_beats,
+          &vta::Timing::read_busy, &vta::Timing::write_busy}) {
+      total.*member += t.*member;
+    }
+  }
+  return total;
+}
+
+int run_simulate(const SimulateArguments& arguments) {
+  const Result<int> code = simulate(arguments);
+  return code ? *code : report(code.error());
+}
+
+}  // namespace tilewright
