@@ -40,7 +40,7 @@ struct Objective {
     bool operator==(const Term&) const = default;
   };
   Form form = Form::Single;
-  std::vector<Term> terms = {{}};
+  std::vector<Term> terms = std::vector<Term>(1);
   Limits limits;
   bool operator==(const Objective&) const = default;
 };
