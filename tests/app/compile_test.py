@@ -141,6 +141,16 @@ class Compiled(CompileTest):
         guard = (size - 2 * 16 * 144) // 2
         result = struct.unpack(f"{2 * 16 * 144}b", result[guard:size - guard])
         low, high = step["clip"]
+
+        def image(channel, y, x):  # of the middle column of the kernel
+            return inputs[(y * 12 + x) * 16 + 3 * channel + 1] if 0 <= x < 12 else 0
+
+        self.assertIn("side by side", step["host"][0]["does"])
+        for y in range(12):
+            for x in range(12):
+                for s in range(3):
+                    self.assertEqual([inputs[(y * 12 + x) * 16 + 3 * c + s] for c in range(3)],
+                                     [image(c, y, x + s - 1) for c in range(3)], (y, x, s))
         for channel in range(24):
             block, lane = divmod(channel, 16)
             for y in range(12):
@@ -148,11 +158,10 @@ class Compiled(CompileTest):
                     total = biases[channel]
                     for r in range(3):
                         for s in range(3):
-                            if not (0 <= y + r - 1 < 12 and 0 <= x + s - 1 < 12):
+                            if not 0 <= y + r - 1 < 12:
                                 continue
-                            at = ((y + r - 1) * 12 + x + s - 1) * 16
-                            weight = ((block * 9 + r * 3 + s) * 16 + lane) * 16
-                            total += sum(inputs[at + c] * weights[weight + c] for c in range(3))
+                            weight = ((block * 3 + r) * 16 + lane) * 16 + s
+                            total += sum(image(c, y + r - 1, x + s - 1) * weights[weight + 3 * c] for c in range(3))
                     expected = min(max(total >> step["shift"], low), high)
                     self.assertEqual(result[(block * 144 + y * 12 + x) * 16 + lane], expected, (channel, y, x))
         self.assertGreater(len(set(result)), 20)

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tilewright/vta/column_folding.hpp"
+#include "tilewright/vta/generator_loops.hpp"
 #include "tilewright/vta/reference.hpp"
 
 namespace tilewright::vta {
@@ -99,8 +100,8 @@ TEST(ColumnFolding, GivesTheSameSums) {
             reference_sums(layer, input, weight));
 }
 
-TEST(ColumnFolding, PaysWhereBlocksAreEmpty) {
-  const ConvolutionShape first{.out_channels = 64,
+TEST(ColumnFolding, IsForImages) {
+  const ConvolutionShape image{.out_channels = 64,
                                .in_channels = 3,
                                .in_height = 224,
                                .in_width = 224,
@@ -108,10 +109,36 @@ TEST(ColumnFolding, PaysWhereBlocksAreEmpty) {
                                .kernel_width = 7,
                                .stride = 2,
                                .pad = 3};
-  EXPECT_TRUE(folding_pays(convolution("conv1", first), Machine{}));
-  ConvolutionShape full = first;
+  const Layer first = machine_layer(convolution("conv1", image));
+  EXPECT_EQ(first.in_channels, 21);
+  EXPECT_EQ(first.kernel_width, 1);
+  EXPECT_EQ(macs(first).value, macs(convolution("conv1", image)).value);
+  const ElementLoops loops = element_loops(first, Machine{});
+  EXPECT_EQ(loops.in_blocks * loops.kernel_height * loops.kernel_width, 14);
+  ConvolutionShape full = image;
   full.in_channels = 64;
-  EXPECT_FALSE(folding_pays(convolution("conv2", full), Machine{}));
+  EXPECT_EQ(machine_layer(convolution("conv2", full)), convolution("conv2", full));
+  ConvolutionShape narrow = image;
+  narrow.kernel_width = 1;
+  EXPECT_EQ(machine_layer(convolution("column", narrow)), convolution("column", narrow));
+}
+
+TEST(ColumnFolding, NeverTakesMoreSteps) {
+  for (int log_block = 0; log_block <= 6; ++log_block) {
+    Machine machine;
+    machine.log_block_in = log_block;
+    for (std::int64_t channels = 1; channels <= 4; ++channels) {
+      for (std::int64_t width = 2; width <= 11; ++width) {
+        const Layer layer = convolution(
+            "c", {.in_channels = channels, .in_height = 32, .in_width = 32, .kernel_height = 3, .kernel_width = width});
+        const auto steps = [&machine](const Layer& one) {
+          const ElementLoops loops = element_loops(one, machine);
+          return loops.in_blocks * loops.kernel_height * loops.kernel_width;
+        };
+        EXPECT_LE(steps(machine_layer(layer)), steps(layer)) << log_block << ' ' << channels << ' ' << width;
+      }
+    }
+  }
 }
 
 TEST(Reference, FinishesAsTheAluDoes) {

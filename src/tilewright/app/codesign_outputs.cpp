@@ -9,6 +9,7 @@
 #include "tilewright/app/simulate_result.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/report/codesign_report.hpp"
+#include "tilewright/vta/column_folding.hpp"
 #include "tilewright/vta/layouts.hpp"
 
 namespace tilewright {
@@ -366,7 +367,7 @@ std::string schedules_json(const CodesignResult& result, const Network& network)
   Json json{{"format", "tilewright-schedules-1"}, {"layers", Json::object()}};
   for (const NetworkLayer& entry : network.layers) {
     for (const CodesignedLayer& layer : result.layers) {
-      if (!layer.found || !same_shape(layer.layer, entry.layer)) continue;
+      if (!layer.found || !same_shape(layer.layer, vta::machine_layer(entry.layer))) continue;
       json["layers"][entry.layer.name] = layer_object(layer, result)["schedule"];
       break;
     }

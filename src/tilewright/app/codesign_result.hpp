@@ -84,7 +84,7 @@ class MachineLedger {
 struct CodesignedLayer {
   std::string name;
   std::int64_t count = 1;
-  Layer layer;
+  Layer layer;            // as the machine computes it
   double log10_size = 0;  // of its space
 
   struct Found {

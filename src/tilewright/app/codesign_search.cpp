@@ -13,6 +13,7 @@
 #include "tilewright/app/simulate_command.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/space/codesign_optimum.hpp"
+#include "tilewright/vta/column_folding.hpp"
 #include "tilewright/vta/layouts.hpp"
 
 namespace tilewright {
@@ -249,7 +250,7 @@ Result<CodesignJob> read_codesign_job(const CodesignArguments& arguments) {
   }
   TW_TRY(const std::vector<std::string> operators, operators_of(arguments.operators));
   for (const LayerGroup& group : groups) {
-    const Layer& layer = job.network.layers[group.first].layer;
+    const Layer layer = vta::machine_layer(job.network.layers[group.first].layer);
     if (std::ranges::find(operators, name_of(layer.op)) == operators.end()) {
       job.left_out += group.count;
       continue;

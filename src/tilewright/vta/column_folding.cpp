@@ -1,18 +1,16 @@
 #include "tilewright/vta/column_folding.hpp"
 
-#include "tilewright/vta/generator_loops.hpp"
-
 namespace tilewright::vta {
 
-bool folding_pays(const Layer& layer, const Machine& machine) {
-  const bool convolution = layer.op == Operator::Convolution || layer.op == Operator::Depthwise;
-  if (!convolution || layer.kernel_width == 1) return false;
-  const auto steps = [&](const Layer& candidate) {
-    const ElementLoops loops = element_loops(candidate, machine);
-    return loops.groups * loops.in_blocks * loops.out_blocks * loops.kernel_height * loops.kernel_width;
-  };
-  return steps(folded_layer(layer)) < steps(layer);
+namespace {
+constexpr std::int64_t kMostImageChannels = 4;
 }
+
+bool is_folded(const Layer& layer) {
+  return layer.op == Operator::Convolution && layer.in_channels <= kMostImageChannels && layer.kernel_width > 1;
+}
+
+Layer machine_layer(const Layer& layer) { return is_folded(layer) ? folded_layer(layer) : layer; }
 
 Layer folded_layer(const Layer& layer) {
   Layer folded = layer;

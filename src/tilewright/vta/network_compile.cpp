@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "tilewright/vta/column_folding.hpp"
+
 namespace tilewright::vta {
 namespace {
 
@@ -40,7 +42,7 @@ Result<StepPlan> plan_step(const QuantisedNetwork& network, const QuantisedStep&
     case StepKind::Input:
       return StepPlan{};
     case StepKind::Product:
-      return step.is_average ? plan_pool(network, step, machine) : plan_product(step.layer, machine, chosen);
+      return step.is_average ? plan_pool(network, step, machine) : plan_product(machine_layer(step.layer), machine, chosen);
     case StepKind::Add:
       if (!is_multiplier(step.alignment[0]) || !is_multiplier(step.alignment[1])) {
         return StepPlan{{}, "the scales of its inputs differ by more than an 8-bit multiplier can bridge"};
@@ -133,13 +135,18 @@ LayerProgram step_program(const QuantisedNetwork& network, const NetworkPlan& pl
     return layer_program(elementwise_task(step), plan.machine, schedule, finishing, data);
   }
   data.weight = step.layer.op == Operator::MatrixMultiply ? std::span(tensors[step.inputs[1]]) : std::span(step.weight);
+  std::vector<std::int8_t> input, weight;
+  if (is_folded(step.layer)) {
+    data.input = input = folded_input(step.layer, data.input);
+    data.weight = weight = folded_weight(step.layer, data.weight);
+  }
   data.bias = step.bias;
   std::vector<std::int32_t> residual;
   if (step.has_residual) {
     for (const std::int8_t value : tensors[step.inputs.back()]) residual.push_back(aligned(value, step.alignment[0]));
     data.residual = residual;
   }
-  return layer_program(step.layer, plan.machine, schedule, finishing, data);
+  return layer_program(machine_layer(step.layer), plan.machine, schedule, finishing, data);
 }
 
 }  // namespace tilewright::vta

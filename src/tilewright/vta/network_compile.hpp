@@ -1,8 +1,9 @@
 // A quantised network on one machine: which step runs there with which schedule, and which the host does, and why.
 //
 // The host also moves tensors: it brings every program's inputs into the machine's blocks and its result back, because the
-// blocks of a result (BLOCK_OUT, groups padded apart) are in general not those the next step reads, and it widens residuals
-// to 32 bits, because only those can be loaded into accumulators on every implementation.
+// blocks of a result (BLOCK_OUT, groups padded apart) are in general not those the next step reads, it folds the columns of
+// images (column_folding.hpp), and it widens residuals to 32 bits, because only those can be loaded into accumulators on
+// every implementation.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ struct NetworkPlan {
   std::size_t program_count() const;
 };
 
-// The schedule somebody chose for a layer; nothing leaves it to default_schedule.
+// The schedule somebody chose for a layer, which is given as the machine computes it (machine_layer); nothing leaves it to
+// default_schedule.
 using ScheduleChoice = std::function<std::optional<Schedule>(const Layer&)>;
 
 // An Error when a chosen schedule does not fit its layer. Layers that fit with no schedule at all become the host's.

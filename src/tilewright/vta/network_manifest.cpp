@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/vta/column_folding.hpp"
+
 namespace tilewright::vta {
 namespace {
 
@@ -52,6 +54,10 @@ ManifestJson host_json(const QuantisedStep& step, const StepPlan& plan) {
   if (!plan.schedule) {
     work.push_back({{"does", fmt::format("computes the {}", name_of(step.kind))}, {"why", plan.reason}});
     return work;
+  }
+  if (step.kind == StepKind::Product && !step.is_average && is_folded(step.layer)) {
+    work.push_back({{"does", "puts the inputs under each column of the kernel side by side, as channels"},
+                    {"why", "an image has too few channels to fill a block"}});
   }
   work.push_back({{"does", "blocks the input and unblocks the result"},
                   {"why", "programs read and write the machine's blocks, tensors between steps are plain"}});
