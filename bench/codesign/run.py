@@ -46,6 +46,7 @@ def options():
     parser.add_argument("--searches", type=names, default=suite.SEARCHERS, help="of regret, with commas")
     parser.add_argument("--budgets", type=drivers.numbers, help="measurements per layer, with commas; the largest is run")
     parser.add_argument("--seeds", type=int)
+    parser.add_argument("--rerun-seeds", type=int, help="of networks: seeds on the machine found; default all")
     parser.add_argument("--all-layers", action="store_true", help="fully connected layers of image networks too")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at once; default one per processor")
     parser.add_argument("--reuse", action="store_true", help="take what the same command has found before in -o")
@@ -54,6 +55,7 @@ def options():
     for name, value in (suite.FULL if choice.full else suite.QUICK).items():
         if getattr(choice, name) is None:
             setattr(choice, name, value)
+    choice.rerun_seeds = range(1, min(choice.rerun_seeds or choice.seeds, choice.seeds) + 1)
     choice.seeds = range(1, choice.seeds + 1)
     choice.most = max(choice.budgets)
     return choice
@@ -116,14 +118,27 @@ def network_runs(choice, network):
 
     own = suite.all_of(choice, f"networks, {network}", {
         **{("dcoc", seed): arguments("dcoc", seed, *suite.SPACE) for seed in choice.seeds},
+        **{("dcoc, random beginning", seed): arguments("dcoc", seed, *suite.SPACE, "--set", "dcoc.begin=random")
+           for seed in choice.seeds},
         **{(f"{search}, default machine", seed): arguments(search, seed, "--machine", "zoo:vta")
            for search in ["dcoc", *suite.BASELINES] for seed in choice.seeds}})
     best = min((found for (name, _), found in own.items() if name == "dcoc"), key=suite.cycles_of)
     machine = suite.machine_file(choice, best)
     own.update(suite.all_of(choice, f"networks, {network} on the machine found", {
         (f"{search}, machine found", seed): arguments(search, seed, "--machine", machine)
-        for search in suite.BASELINES for seed in choice.seeds}))
+        for search in suite.BASELINES for seed in choice.rerun_seeds}))
     return own, best
+
+
+def measurements_needed(choice, runs, contender, baseline):
+    """Those a contender needs to be within 1 % of what a baseline ends with, by those the baseline needs."""
+    shares = []
+    for seed in choice.seeds:
+        theirs, own = runs[(baseline, seed)]["curve"], runs[(contender, seed)]["curve"]
+        target = 1.01 * theirs[-1][1]
+        reached = suite.reaches(own, target)
+        shares.append(math.inf if reached is None else reached / suite.reaches(theirs, target))
+    return median(shares)
 
 
 def compare_network(choice, network):
@@ -135,15 +150,13 @@ def compare_network(choice, network):
              "default_cycles": best["totals"]["default_cycles"], "against": {}}
     ours = median(cycles["dcoc"])
     for search in suite.BASELINES:
-        default, found = median(cycles[f"{search}, default machine"]), median(cycles[f"{search}, machine found"])
-        fewer = []
-        for seed in choice.seeds:
-            base, mine = runs[(f"{search}, default machine", seed)]["curve"], runs[("dcoc", seed)]["curve"]
-            target = 1.01 * base[-1][1]
-            theirs, own = suite.reaches(base, target), suite.reaches(mine, target)
-            fewer.append(math.inf if own is None else own / theirs)
-        entry["against"][search] = {"throughput": default / ours, "machine": default / found, "schedules": found / ours,
-                                    "measurements": median(fewer)}
+        baseline = f"{search}, default machine"
+        default, found = median(cycles[baseline]), median(cycles[f"{search}, machine found"])
+        entry["against"][search] = {
+            "throughput": default / ours, "machine": default / found, "schedules": found / ours,
+            "measurements": measurements_needed(choice, runs, "dcoc", baseline),
+            "random throughput": default / median(cycles["dcoc, random beginning"]),
+            "random measurements": measurements_needed(choice, runs, "dcoc, random beginning", baseline)}
     return entry
 
 
@@ -172,10 +185,11 @@ def networks(choice):
         head += [f"throughput vs. {search}", "by the machine", "by schedules", "measurements"]
     text += suite.markdown(head, rows) + "\n"
     for search in suite.BASELINES:
-        gains = mean[(search, "throughput")]
-        text += (f"- against {search}: {sum(gains) / len(gains):.3f}x on average, {max(gains):.3f}x at best; "
-                 f"{100 * median(mean[(search, 'measurements')]):.1f} % of the measurements to equal quality (median "
-                 "network)\n")
+        for name, kind in (("dcoc", ""), ("dcoc with a random beginning", "random ")):
+            gains = mean[(search, f"{kind}throughput")]
+            text += (f"- {name} against {search}: {sum(gains) / len(gains):.3f}x on average, {max(gains):.3f}x at best; "
+                     f"{100 * median(mean[(search, f'{kind}measurements')]):.1f} % of the measurements to equal quality "
+                     "(median network)\n")
     return text, results
 
 

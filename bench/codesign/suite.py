@@ -24,7 +24,7 @@ SEARCHERS = ["dcoc", "autotvm", "chameleon", "random", "genetic"]
 BASELINES = ["autotvm", "chameleon"]
 ABLATIONS = {"as it is": [], "one agent": ["assign=single"], "wrong agents": ["assign=wrong"], "own critics": ["critic=own"],
              "no critic": ["critic=none"], "uniform sampling": ["sampling=uniform"], "best only": ["sampling=top"],
-             "k-means sampling": ["sampling=kmeans"], "knobs only": ["features=knobs"]}
+             "k-means sampling": ["sampling=kmeans"], "knobs only": ["features=knobs"], "random beginning": ["begin=random"]}
 # The joint space with the area of the default machine: with its buffers as they are, hardly another machine fits.
 SPACE = ["--area-budget", 1, "--search-buffers"]
 

@@ -272,10 +272,12 @@ struct NetworkRun {
   std::size_t in_play = 0;
 };
 NetworkRun run_network(const std::vector<const CodesignSpace*>& spaces, const std::vector<double>& counts,
-                       std::int64_t samples, std::uint64_t seed, std::size_t thread_count = 1) {
+                       std::int64_t samples, std::uint64_t seed, std::size_t thread_count = 1,
+                       const std::string& begin = "estimate") {
   NetworkRun run;
   ThreadPool threads(thread_count);
   DcocOptions options = short_rounds();
+  options.begin = begin;
   NetworkCodesign searcher(spaces, counts, options, samples, seed, threads);
   SearchLoop loop({spaces.begin(), spaces.end()}, *objective_named("latency"), samples, threads);
   loop.on_sample = [&](const Proposal& proposal, const Outcome&, const Verdict&) { run.proposals.push_back(proposal); };
@@ -311,6 +313,29 @@ TEST(NetworkCodesign, ChoosesTheMachineThatIsBestForTheSum) {
     EXPECT_LE(run.score, 1.005 * best);
     EXPECT_EQ(run.in_play, 1U);  // the last measurements are all of the best machine
   }
+}
+
+TEST(NetworkCodesign, BeginsWithWhatTheCompilerWouldChooseOnEveryMachine) {
+  const CodesignOptions options = small_options();
+  const CodesignSpace wide("wide", small_layer(8, 14), options), deep("deep", small_layer(64, 7), options);
+  const std::size_t hardware = wide.hardware_parameters();
+  const auto begins = [&](const std::string& begin) {
+    const NetworkRun run = run_network({&wide, &deep}, {1, 1}, 96, 1, 1, begin);
+    std::set<std::pair<std::size_t, Point>> seen;
+    std::int64_t chosen = 0;
+    for (const Proposal& proposal : run.proposals) {
+      const Point machine(proposal.point.begin(), proposal.point.begin() + static_cast<std::ptrdiff_t>(hardware));
+      if (!seen.emplace(proposal.problem, machine).second) continue;
+      const CodesignSpace& space = proposal.problem == 0 ? wide : deep;
+      const auto estimated = space.estimated_best(machine);
+      chosen += estimated && estimated->point == proposal.point ? 1 : 0;
+    }
+    return std::pair(chosen, static_cast<std::int64_t>(seen.size()));
+  };
+  const auto [chosen, machines] = begins("estimate");
+  EXPECT_EQ(chosen, machines);
+  const auto [by_chance, others] = begins("random");
+  EXPECT_LT(2 * by_chance, others);
 }
 
 TEST(NetworkCodesign, IsAFunctionOfItsSeedAndNotOfTheThreads) {

@@ -323,6 +323,31 @@ TEST(CodesignSpace, NoProgramIsFasterThanItsBound) {
   EXPECT_GT(feasible, 500);
 }
 
+TEST(CodesignSpace, TheEstimatedScheduleIsCloseToTheOptimumOfItsMachine) {
+  for (const Layer& layer : {square(56, 64, 64, 3, 1, 1), square(14, 256, 256, 3, 1, 1), square(28, 128, 256, 1, 2, 0)}) {
+    for (const std::int64_t bus : {8, 64}) {
+      CodesignOptions options;
+      options.fixed_machine = true;
+      options.timing.bus_bytes = bus;
+      const CodesignSpace space("layer", layer, options);
+      const auto estimated = space.estimated_best(Point(space.hardware_parameters(), 0));
+      ASSERT_TRUE(estimated);
+      EXPECT_TRUE(is_legal(space, estimated->point));
+      const Outcome outcome = space.evaluator()->evaluate(estimated->point);
+      ASSERT_TRUE(outcome.feasible);
+      EXPECT_LT(outcome.metrics.latency, 1.1 * codesign_optimum(space)->outcome.metrics.latency) << layer.name << ' ' << bus;
+      EXPECT_NEAR(estimated->cycles / outcome.metrics.latency, 1, 0.2);
+    }
+  }
+}
+
+TEST(CodesignSpace, MachinesWithoutRoomForATileHaveNoEstimate) {
+  CodesignOptions options;
+  options.fixed_machine = true;
+  options.base.log_wgt_buffer = 8;  // one element
+  EXPECT_FALSE(CodesignSpace("layer", square(8, 16, 16, 3, 1, 1), options).estimated_best(Point(3, 0)));
+}
+
 TEST(CodesignSpace, TheProvenOptimumIsThatOfTryingAll) {
   for (const double budget : {1.0, 1.3, 1e9}) {
     CodesignOptions options;

@@ -40,6 +40,7 @@ std::vector<Setting> settings_of(DcocOptions& options) {
       {"assign", "parameters of the agents", &options.assign, 0, 1, {"by-role", "single", "wrong"}},
       {"critic", "what the critics see", &options.critic, 0, 1, {"central", "own", "none"}},
       {"sampling", "what is measured", &options.sampling, 0, 1, {"confidence", "uniform", "top", "kmeans"}},
+      {"begin", "of a network, the first schedules on every machine", &options.begin, 0, 1, {"estimate", "random"}},
       {"features", "what the surrogate sees", &options.features, 0, 1, {"program", "knobs"}},
       {"area_penalty", "per area budget exceeded", &options.area_penalty, 0, 1e6},
       {"memory_penalty", "per buffer capacity exceeded", &options.memory_penalty, 0, 1e6},

@@ -35,6 +35,7 @@ struct DcocOptions {
   std::string assign = "by-role";       // by-role, single, wrong (each parameter with the next agent)
   std::string critic = "central";       // central, own, none
   std::string sampling = "confidence";  // confidence, uniform, top, kmeans
+  std::string begin = "estimate";       // of a network, on every machine: the compiler's estimate of the best, or random
   std::string features = "program";     // what the surrogate sees: knobs, or also what they make the program do
   double area_penalty = 4;
   double memory_penalty = 1;

@@ -57,6 +57,7 @@ NetworkCodesign::NetworkCodesign(std::vector<const CodesignSpace*> spaces, std::
   TW_ASSERT(spaces_.size() == counts_.size());
   for (const CodesignSpace* space : spaces_) problems_.emplace_back(*space, problem_options(options));
   find_machines();
+  if (options_.begin == "estimate") estimate_machines();
 }
 
 // Every machine within the area, in order of its entries.
@@ -84,8 +85,20 @@ void NetworkCodesign::find_machines() {
     machines_.push_back({.hardware = prefix,
                          .measured = std::vector<double>(spaces_.size(), kNever),
                          .predicted = std::vector<double>(spaces_.size(), kNever),
-                         .best = std::vector<Point>(spaces_.size())});
+                         .best = std::vector<Point>(spaces_.size()),
+                         .estimated = std::vector<Point>(spaces_.size())});
   }
+}
+
+void NetworkCodesign::estimate_machines() {
+  threads_.for_each(machines_.size(), [&](std::size_t machine, std::size_t) {
+    Site& site = machines_[machine];
+    for (std::size_t layer = 0; layer < spaces_.size(); ++layer) {
+      auto best = spaces_[layer]->estimated_best(site.hardware);
+      site.promise += best ? counts_[layer] * best->cycles : kNever;
+      if (best) site.estimated[layer] = std::move(best->point);
+    }
+  });
 }
 
 std::optional<std::size_t> NetworkCodesign::site_of(PointView point) const {
@@ -124,6 +137,7 @@ std::vector<std::size_t> NetworkCodesign::choose_in_play() {
     for (std::size_t i = order.size(); i > 1; --i) {
       std::swap(order[i - 1], order[static_cast<std::size_t>(rng_.below(static_cast<std::int64_t>(i)))]);
     }
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return machines_[i].promise; });
     // What the user has is always tried, however few measurements there are.
     const auto base = std::ranges::find_if(order, [&](std::size_t i) { return is_base(machines_[i]); });
     if (base != order.end()) std::rotate(order.begin(), base, base + 1);
@@ -153,12 +167,14 @@ std::optional<Point> NetworkCodesign::draw_on(std::size_t layer, const Site& sit
   return std::nullopt;
 }
 
-// Where a layer begins to walk on a machine: its best schedule there, else the nearest to its best elsewhere.
+// Where a layer begins to walk on a machine: its best schedule there, else the estimated one, else the nearest to its best
+// elsewhere.
 Point NetworkCodesign::begin_on(std::size_t layer, const Site& site) {
   if (rng_.uniform() < options_.restart) {
     if (const auto drawn = draw_on(layer, site)) return *drawn;
   }
   if (!site.best[layer].empty()) return site.best[layer];
+  if (!site.estimated[layer].empty()) return site.estimated[layer];
   const SurrogateProblem& problem = problems_[layer];
   Point point(spaces_[layer]->parameters().size(), 0);
   if (!problem.by_score().empty()) point = problem.measured()[problem.by_score().front()].point;
@@ -255,6 +271,7 @@ void NetworkCodesign::sample(std::size_t layer, std::size_t site, std::size_t co
   const auto add = [&](const Point& point) {
     if (points.size() < end && is_new(point) && taken.add(point)) points.push_back(point);
   };
+  if (!machines_[site].estimated[layer].empty()) add(machines_[site].estimated[layer]);
   std::vector<const Candidate*> here;
   for (const Candidate& candidate : candidates_[layer]) {
     if (candidate.site == site) here.push_back(&candidate);
@@ -266,7 +283,9 @@ void NetworkCodesign::sample(std::size_t layer, std::size_t site, std::size_t co
     values.push_back(candidate->value);
     rewards.push_back(static_cast<double>(candidate->reward));
   }
-  for (const Point& point : sampled(*spaces_[layer], candidates, values, rewards, count, options_, is_new, rng_)) add(point);
+  const std::vector<Point> chosen =
+      sampled(*spaces_[layer], candidates, values, rewards, end - points.size(), options_, is_new, rng_);
+  for (const Point& point : chosen) add(point);
   for (std::size_t tried = 0; tried < 2 * count && points.size() < end; ++tried) {
     const auto drawn = draw_on(layer, machines_[site]);
     if (!drawn) break;

@@ -8,6 +8,9 @@
 // play get equally many measurements of every layer, and fewer machines are in play from round to round, the best ones by
 // what they would take for the whole network. The last quarter of the rounds goes to the best machine only. Within the share
 // of a machine, Confidence Sampling chooses.
+//
+// A machine is judged by few schedules, so the first must be good ones: of every machine the schedules that the compiler
+// would choose by its own estimate, and the machines in the order of what these promise for the network.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +51,9 @@ class NetworkCodesign final : public Searcher {
   struct Site {
     Point hardware;  // the first entries of its points
     std::vector<double> measured, predicted;
-    std::vector<Point> best;  // measured; empty where nothing was
+    std::vector<Point> best;       // measured; empty where nothing was
+    std::vector<Point> estimated;  // the compiler's choices; empty when there are none
+    double promise = 0;            // their cycles for the network, as estimated; infinite where a layer has none
   };
   struct Candidate {
     Point point;
@@ -58,6 +63,7 @@ class NetworkCodesign final : public Searcher {
   };
 
   void find_machines();
+  void estimate_machines();
   std::optional<std::size_t> site_of(PointView point) const;
   bool is_base(const Site& site) const;   // the machine that is there when nothing is searched
   bool is_known(const Site& site) const;  // of every layer something

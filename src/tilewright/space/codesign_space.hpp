@@ -108,6 +108,14 @@ class CodesignSpace final : public DesignSpace {
   // What no program of an encodable point can be faster than, without generating it: its busiest module never waits.
   double least_cycles(PointView point) const;
 
+  // The schedule on the machine of `hardware` (a point's first entries) that the compiler would choose without measuring
+  // anything: the fewest cycles by its estimate. Nothing when none fits.
+  struct Estimated {
+    Point point;
+    double cycles = 0;
+  };
+  std::optional<Estimated> estimated_best(PointView hardware) const;
+
   const Layer& layer() const { return layer_; }
   const CodesignOptions& options() const { return options_; }
   std::size_t hardware_parameters() const { return hardware_; }  // they come first

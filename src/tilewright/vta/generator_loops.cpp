@@ -46,15 +46,16 @@ void choose_order(const Machine& machine, Tiling& t) {
   t.wgt_loads = t.channels_outer ? weight_channels_first : weight_rows_first;
 }
 
-// Cycles on the pipelined core with its default memory: per step 1, per instruction 8, per result 4 on the ALU;
-// loads and stores move 8 bytes per cycle, and pay a latency per load and per row that is stored.
-double estimated_cycles(const ElementLoops& loops, const Machine& machine, const Tiling& t) {
-  const double bus = 8, latency = 20;
+}  // namespace
+
+// Per instruction 8, per result 4 on the ALU; a latency per load and per row that is stored.
+double estimated_cycles(const ElementLoops& loops, const Machine& machine, const Tiling& t, const Pace& pace) {
+  const double bus = pace.bus_bytes, latency = pace.latency;
   const auto real = [](std::int64_t number) { return static_cast<double>(number); };
   const double tiles = real(loops.groups * t.batch_tiles * t.row_tiles * t.column_tiles * t.co_tiles);
   const double results = real(loops.groups * loops.batch * loops.out_height * loops.out_width * loops.out_blocks);
   const double steps = results * real(loops.in_blocks * loops.kernel_height * loops.kernel_width);
-  const double compute = steps + 4 * results + tiles * (32 + 8 * real(t.ci_steps * t.kernel_steps));
+  const double compute = pace.step * steps + 4 * results + tiles * (32 + 8 * real(t.ci_steps * t.kernel_steps));
 
   const double inp = real(t.inp_elements * element_bytes(machine, Buffer::Inp)) / bus +
                      real(t.tile.tile_b * t.tile.tile_ci) * (latency + real(loops.input_rows(t.tile.tile_h)));
@@ -68,8 +69,6 @@ double estimated_cycles(const ElementLoops& loops, const Machine& machine, const
   if (t.contexts == 1) return compute + load + tiles * store;
   return std::max({compute, load, tiles * store}) + inp + wgt + 3 * real(t.acc_elements) + store;
 }
-
-}  // namespace
 
 std::int64_t groups_together(const Layer& layer, const Machine& machine) {
   if (layer.groups == 1 || layer.op == Operator::MatrixMultiply) return 1;

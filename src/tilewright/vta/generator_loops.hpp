@@ -59,6 +59,16 @@ struct Tiling {
 };
 Tiling tiling(const ElementLoops& loops, const Machine& machine, const Schedule& schedule);
 
+// What an estimate takes for granted; the pipelined core with its default memory, unless somebody says otherwise.
+struct Pace {
+  double step = 1;       // cycles of a GEMM step
+  double bus_bytes = 8;  // per cycle
+  double latency = 20;   // cycles before the first of them
+};
+
+// Roughly the cycles of a schedule that fits, without generating its program.
+double estimated_cycles(const ElementLoops& loops, const Machine& machine, const Tiling& tiling, const Pace& pace = {});
+
 // The best of a few thousand schedules by a simple estimate of their cycles; nothing when none fits. `fixed_channels` keeps
 // all channel blocks in one tile.
 std::optional<Schedule> estimated_best(const ElementLoops& loops, const Machine& machine, bool fixed_channels);
