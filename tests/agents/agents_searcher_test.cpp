@@ -195,7 +195,7 @@ TEST(AgentsSearcher, DriftRevisesTheAssignmentAndKeepsTheBest) {
       const std::int32_t value = course.ledgers[problem].best->point[parameter];
       expected.push_back(static_cast<std::int32_t>(heads.choice_of(problem, head, value)));
     }
-    EXPECT_EQ(saved.memory.problems[problem].points.front(), expected);
+    EXPECT_EQ(saved.memory.problems[problem].points.front().choices, expected);
   }
   EXPECT_LT(course.ledgers[0].repeated + course.ledgers[1].repeated, 20);  // what was tried is still known
 }

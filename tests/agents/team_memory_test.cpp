@@ -19,7 +19,8 @@ SavedTeam example() {
                      {"order.K@0", ParameterKind::Ordinal, Role::Order, 6},
                      {"tile.K@0", ParameterKind::Ordinal, Role::Tile, 64}};
   team.assignment = {{{"parallel@0", "tile.K@0"}, {"order.K@0"}}, "clusters (pearson)"};
-  team.memory.problems = {{"net/conv \"1\"", {0.25F, 0.1F}, {{1, 2, 3}, {0, -1, 5}}}, {"net/fc", {1, 0}, {{3, -1, 0}}}};
+  team.memory.problems = {{"net/conv \"1\"", {0.25F, 0.1F}, {{{1, 2, 3}, {0, 0, 32}}, {{0, -1, 5}, {0, 0, 7}}}},
+                          {"net/fc", {1, 0}, {{{3, -1, 0}, {0, 0, 1}}}}};
   team.policies.metadata["update"] = "7";
   team.learner = "masac";
   team.critic = "central";
@@ -87,10 +88,10 @@ TEST_F(TeamMemoryTest, DamageIsASentence) {
   ASSERT_TRUE(write_team(example(), folder_));
   const std::string good = *read_file(folder_ / "team.json");
   std::string newer = good;
-  newer.replace(newer.find("tilewright-team-1"), 17, "tilewright-team-9");
+  newer.replace(newer.find("tilewright-team-2"), 17, "tilewright-team-9");
   write("team.json", newer);
   EXPECT_THAT(read_team(folder_).error().message,
-              HasSubstr("team.json: format is \"tilewright-team-9\", expected \"tilewright-team-1\""));
+              HasSubstr("team.json: format is \"tilewright-team-9\", expected \"tilewright-team-2\""));
   for (const std::string& damaged : {good.substr(0, good.size() / 2), std::string("[]"), std::string("{}"), std::string()}) {
     write("team.json", damaged);
     const auto read = read_team(folder_);
@@ -99,15 +100,22 @@ TEST_F(TeamMemoryTest, DamageIsASentence) {
   }
 }
 
-// A point is a choice for every head; fewer would be read past their end.
-TEST_F(TeamMemoryTest, PointsHaveAChoiceForEveryParameter) {
-  SavedTeam team = example();
-  team.memory.problems[1].points[0].pop_back();
-  ASSERT_TRUE(write_team(team, folder_));
-  const auto read = read_team(folder_);
-  ASSERT_FALSE(read);
-  EXPECT_THAT(read.error().message, HasSubstr("net/fc"));
-  EXPECT_THAT(read.error().message, HasSubstr("expected 3"));
+// A point is a choice and a size for every head; fewer would be read past their end.
+TEST_F(TeamMemoryTest, PointsHaveAChoiceAndASizeForEveryParameter) {
+  for (const bool choice : {true, false}) {
+    SavedTeam team = example();
+    RememberedPoint& point = team.memory.problems[1].points[0];
+    if (choice) {
+      point.choices.pop_back();
+    } else {
+      point.sizes.pop_back();
+    }
+    ASSERT_TRUE(write_team(team, folder_));
+    const auto read = read_team(folder_);
+    ASSERT_FALSE(read);
+    EXPECT_THAT(read.error().message, HasSubstr("net/fc"));
+    EXPECT_THAT(read.error().message, HasSubstr("expected 3"));
+  }
 }
 
 TEST(TeamMemory, SimilarProblemsAreDrawnMoreOften) {

@@ -227,6 +227,24 @@ TEST(TeamSearcher, ATrainedTeamSolvesASimilarProblemSooner) {
   EXPECT_LT(trained, 0.7 * static_cast<double>(scratch)) << trained << " of " << scratch;
 }
 
+// Elsewhere 3 of 16; here the size 3 as well as the place, which is 8 of 64. The whole stays the whole.
+TEST(TeamSearcher, BeginsWithRememberedPointsBySizeAndByPlace) {
+  ThreadPool threads(1);
+  const TargetSpace small("small", 0.3F, 16), large("large", 0.3F, 64);
+  const auto teacher = make({&small}, threads);
+  const Point remembered = {1, 3, 1, 2, 15, 3};
+  teacher->notice(0, remembered, {true, 0, {1}});
+  const SavedTeam saved = teacher->saved();
+  const auto searcher = make({&large}, threads, 1, small_networks(), &saved);
+  std::vector<Proposal> proposals;
+  searcher->ask(std::vector<std::int64_t>{2}, proposals);
+  ASSERT_EQ(proposals.size(), 2U);
+  EXPECT_EQ(proposals[0].point, (Point{1, 3, 1, 2, 63, 3}));
+  const Point& by_place = proposals[1].point;
+  EXPECT_NEAR(by_place[TargetSpace::kTileA] + 1, std::pow(64, std::log(3) / std::log(16)), 2);
+  EXPECT_GT(by_place[TargetSpace::kTileB], 55);
+}
+
 // A trained team keeps its form; the rest of the options are those given.
 TEST(TeamSearcher, TheFormOfATrainedTeamIsItsOwn) {
   ThreadPool threads(1);

@@ -12,7 +12,7 @@
 namespace tilewright {
 namespace {
 
-constexpr std::string_view kTeamFormat = "tilewright-team-1";
+constexpr std::string_view kTeamFormat = "tilewright-team-2";
 
 nlohmann::ordered_json to_json(const SavedTeam& team) {
   nlohmann::ordered_json json{{"format", kTeamFormat},
@@ -28,7 +28,11 @@ nlohmann::ordered_json to_json(const SavedTeam& team) {
                                   {"values", parameter.value_count}});
   }
   for (const RememberedProblem& problem : team.memory.problems) {
-    json["problems"].push_back({{"name", problem.name}, {"features", problem.features}, {"points", problem.points}});
+    nlohmann::ordered_json points = nlohmann::ordered_json::array();
+    for (const RememberedPoint& point : problem.points) {
+      points.push_back({{"choices", point.choices}, {"sizes", point.sizes}});
+    }
+    json["problems"].push_back({{"name", problem.name}, {"features", problem.features}, {"points", std::move(points)}});
   }
   return json;
 }
@@ -46,10 +50,12 @@ Result<Done> check(const SavedTeam& team, const std::string& where) {
     return invalid(fmt::format("{}: hidden is {}, expected 1 to 4096", where, team.hidden));
   }
   for (const RememberedProblem& problem : team.memory.problems) {
-    for (const auto& choices : problem.points) {
-      if (choices.size() == team.parameters.size()) continue;
-      return invalid(fmt::format("{}: a point of '{}' has {} choices, expected {}, one per parameter", where,
-                                 printable(problem.name), choices.size(), team.parameters.size()));
+    for (const RememberedPoint& point : problem.points) {
+      for (const std::size_t count : {point.choices.size(), point.sizes.size()}) {
+        if (count == team.parameters.size()) continue;
+        return invalid(fmt::format("{}: a point of '{}' has {} choices or sizes, expected {}, one per parameter", where,
+                                   printable(problem.name), count, team.parameters.size()));
+      }
     }
   }
   return Done{};
@@ -71,7 +77,10 @@ Result<SavedTeam> from_json(const std::string& text, const std::string& where) {
                                  role_named(entry.at("role")), entry.at("values")});
     }
     for (const auto& entry : json.at("problems")) {
-      team.memory.problems.push_back({entry.at("name"), entry.at("features"), entry.at("points")});
+      RememberedProblem& problem = team.memory.problems.emplace_back();
+      problem.name = entry.at("name");
+      problem.features = entry.at("features").get<std::vector<float>>();
+      for (const auto& point : entry.at("points")) problem.points.push_back({point.at("choices"), point.at("sizes")});
     }
   } catch (const nlohmann::json::exception& failure) {
     return invalid(fmt::format("{}: is no description of a team ({})", where, failure.what()));

@@ -14,11 +14,19 @@
 
 namespace tilewright {
 
+// Of every head its choice, which is a place between the least and the largest value, and the value itself: a tile of half
+// the channels, and a tile of 32 channels. Which of the two is good elsewhere too depends on what limits the mapping.
+struct RememberedPoint {
+  std::vector<std::int32_t> choices;  // -1 where the problem has no such parameter
+  std::vector<double> sizes;          // 0 where the parameter is no size
+
+  bool operator==(const RememberedPoint&) const = default;
+};
+
 struct RememberedProblem {
   std::string name;
   std::vector<float> features;
-  std::vector<std::vector<std::int32_t>>
-      points;  // best first; a choice per head, -1 where the problem has no such parameter
+  std::vector<RememberedPoint> points;  // best first
 };
 
 struct TeamMemory {

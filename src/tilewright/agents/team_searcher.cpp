@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tilewright {
 namespace {
@@ -10,9 +11,12 @@ constexpr int kTries = 4;                 // at a point that was not proposed be
 constexpr double kRandomSteps = 1.5;      // entries that a random step changes, on average
 constexpr double kReferenceWeight = 0.1;  // of the newest construction in the running reference
 constexpr double kWhole = 0.3;            // share of exchanges with another problem that take over all agents' parameters
-constexpr double kBeginning = 100;        // samples of a problem after which half the exchanges heed the team's memory
+constexpr double kBeginning = 100;        // samples of a problem after which a team's memory counts half
+constexpr double kMoreExchanges = 0.5;    // added to their share at the beginning, while the memory counts
+constexpr double kMoreAbroad = 0.4;       // added to the share with other problems, likewise
 constexpr std::size_t kRemembered = 8;    // points per problem that are saved with a team
-constexpr std::size_t kTriedWhole = 12;   // remembered points a new problem begins with
+constexpr std::size_t kTriedWhole = 20;   // remembered points a new problem begins with, by place and by size
+constexpr std::size_t kNearest = 8;       // problems they are taken from
 
 }  // namespace
 
@@ -155,14 +159,16 @@ void TeamSearcher::plan(std::size_t problem) {
     return;
   }
   if (known.abroad_tried < kTriedWhole && !memory_.problems.empty() && try_remembered(problem)) return;
-  if (!known.elites.empty() && rng_.uniform() < options_.exchange && try_exchange(problem)) return;
+  const double weight = memory_weight(problem);
+  const double exchange = options_.exchange + kMoreExchanges * weight;
+  if (!known.elites.empty() && rng_.uniform() < exchange && try_exchange(problem)) return;
   if (known.apart) {
     Move move{.problem = problem, .start = known.elites.empty() ? Point{} : draw_elite(problem).point, .made = {}};
     step_at_random(move);
     moves_.push_back(std::move(move));
     return;
   }
-  if (known.elites.empty() || rng_.uniform() < options_.construction) return plan_construction(problem);
+  if (known.elites.empty() || rng_.uniform() < options_.construction * (1 - weight)) return plan_construction(problem);
   plan_refinement(problem);
 }
 
@@ -189,22 +195,45 @@ void TeamSearcher::take(Point& point, std::size_t problem, std::size_t head, std
   }
 }
 
+// As `take`, but by size. Whoever had the whole of something still gets the whole.
+void TeamSearcher::take_size(Point& point, std::size_t problem, std::size_t head, const RememberedPoint& from) {
+  const auto choice = static_cast<std::size_t>(from.choices[head]);
+  const std::int32_t parameter = heads_.parameter(problem, head);
+  if (from.sizes[head] <= 0 || parameter < 0) return take(point, problem, head, choice);
+  const DesignSpace& space = *spaces_[problem];
+  const auto at = static_cast<std::size_t>(parameter);
+  const std::int32_t count = space.parameters()[at].value_count;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::int32_t value = choice + 1 == heads_.size_of(head) ? count - 1 : 0; value < count; ++value) {
+    const double apart = std::abs(std::log(space.value(at, value) / from.sizes[head]));
+    if (apart >= least) continue;
+    least = apart;
+    point[at] = value;
+  }
+}
+
 // A point that was good in a problem of another run, as it is.
 bool TeamSearcher::try_remembered(std::size_t problem) {
   Problem& known = problems_[problem];
-  const std::size_t turn = known.abroad_tried++;
+  const bool by_size = known.abroad_tried % 2 == 0;
+  const std::size_t turn = known.abroad_tried++ / 2;
   std::vector<std::size_t> nearest(memory_.problems.size());
   for (std::size_t i = 0; i < nearest.size(); ++i) nearest[i] = i;
   const std::vector<float>& features = spaces_[problem]->features();
   std::ranges::stable_sort(nearest, {}, [&](std::size_t i) { return distance(memory_.problems[i].features, features); });
   // The best point of the nearest problem, of the second, …; then second best ones.
-  const std::size_t breadth = std::min<std::size_t>(nearest.size(), 6);
+  const std::size_t breadth = std::min(nearest.size(), kNearest);
   const RememberedProblem& other = memory_.problems[nearest[turn % breadth]];
   if (turn / breadth >= other.points.size()) return false;
-  const std::vector<std::int32_t>& choices = other.points[turn / breadth];
+  const RememberedPoint& from = other.points[turn / breadth];
   Point point(spaces_[problem]->parameters().size(), 0);
   for (std::size_t head = 0; head < heads_.head_count(); ++head) {
-    if (choices[head] >= 0) take(point, problem, head, static_cast<std::size_t>(choices[head]));
+    if (from.choices[head] < 0) continue;
+    if (by_size) {
+      take_size(point, problem, head, from);
+    } else {
+      take(point, problem, head, static_cast<std::size_t>(from.choices[head]));
+    }
   }
   repair(*spaces_[problem], point);
   if (!known.seen.add(point)) return false;
@@ -212,31 +241,41 @@ bool TeamSearcher::try_remembered(std::size_t problem) {
   return true;
 }
 
-// What a giver offers each head: its choice, or -1 where it has no such parameter.
-std::vector<std::int32_t> TeamSearcher::offer_of(std::size_t giver) {
+RememberedPoint TeamSearcher::offer_of(std::size_t giver) {
   if (giver >= spaces_.size()) {
     const RememberedProblem& other = memory_.problems[giver - spaces_.size()];
     return other.points[static_cast<std::size_t>(rng_.below(static_cast<std::int64_t>(other.points.size())))];
   }
-  return choices_of(giver, draw_elite(giver).point);
+  return remembered(giver, draw_elite(giver).point);
 }
 
-std::vector<std::int32_t> TeamSearcher::choices_of(std::size_t problem, const Point& point) const {
-  std::vector<std::int32_t> choices;
+RememberedPoint TeamSearcher::remembered(std::size_t problem, const Point& point) const {
+  RememberedPoint result;
+  const DesignSpace& space = *spaces_[problem];
   for (std::size_t head = 0; head < heads_.head_count(); ++head) {
     const std::int32_t parameter = heads_.parameter(problem, head);
+    result.choices.push_back(-1);
+    result.sizes.push_back(0);
+    if (parameter < 0) continue;
     const auto at = static_cast<std::size_t>(parameter);
-    choices.push_back(parameter < 0 ? -1 : static_cast<std::int32_t>(heads_.choice_of(problem, head, point[at])));
+    const Parameter& declared = space.parameters()[at];
+    result.choices.back() = static_cast<std::int32_t>(heads_.choice_of(problem, head, point[at]));
+    const bool is_size = declared.kind == ParameterKind::Ordinal && declared.role != Role::Order;
+    if (is_size) result.sizes.back() = space.value(at, point[at]);
   }
-  return choices;
+  return result;
+}
+
+// What was good elsewhere helps to begin; later the problems of this run know better.
+double TeamSearcher::memory_weight(std::size_t problem) const {
+  return memory_.problems.empty() ? 0 : kBeginning / (kBeginning + static_cast<double>(problems_[problem].samples));
 }
 
 // This problem, or a similar one of this run or of the team's memory.
 std::size_t TeamSearcher::draw_giver(std::size_t problem) {
-  if (rng_.uniform() >= options_.abroad) return problem;
-  // What was good elsewhere helps to begin; later the problems of this run know better.
-  const double elsewhere = kBeginning / (kBeginning + static_cast<double>(problems_[problem].samples));
-  const std::size_t others = rng_.uniform() < elsewhere ? features_.size() : spaces_.size();
+  const double weight = memory_weight(problem);
+  if (rng_.uniform() >= options_.abroad + kMoreAbroad * weight) return problem;
+  const std::size_t others = rng_.uniform() < weight ? features_.size() : spaces_.size();
   std::vector<std::size_t> candidates;
   for (std::size_t i = 0; i < others; ++i) {
     if (i != problem && (i >= spaces_.size() || !problems_[i].elites.empty())) candidates.push_back(i);
@@ -251,7 +290,8 @@ bool TeamSearcher::try_exchange(std::size_t problem) {
   for (int attempt = 0; attempt < kTries; ++attempt) {
     Point point = draw_elite(problem).point;
     const Point* own = giver == problem ? &draw_elite(problem).point : nullptr;
-    const std::vector<std::int32_t> offer = own == nullptr ? offer_of(giver) : std::vector<std::int32_t>{};
+    const RememberedPoint offer = own == nullptr ? offer_of(giver) : RememberedPoint{};
+    const bool by_size = giver >= spaces_.size() && rng_.uniform() < 0.5;
     const bool whole = own == nullptr && rng_.uniform() < kWhole;
     std::size_t agent = heads_.agent_count();
     bool taken = false, together = false;
@@ -265,8 +305,10 @@ bool TeamSearcher::try_exchange(std::size_t problem) {
       const std::int32_t parameter = heads_.parameter(problem, head);
       if (own != nullptr && parameter >= 0) {
         point[static_cast<std::size_t>(parameter)] = (*own)[static_cast<std::size_t>(parameter)];
-      } else if (own == nullptr && offer[head] >= 0) {
-        take(point, problem, head, static_cast<std::size_t>(offer[head]));
+      } else if (own == nullptr && offer.choices[head] >= 0 && by_size) {
+        take_size(point, problem, head, offer);
+      } else if (own == nullptr && offer.choices[head] >= 0) {
+        take(point, problem, head, static_cast<std::size_t>(offer.choices[head]));
       }
     }
     repair(*spaces_[problem], point);
@@ -409,12 +451,12 @@ SavedTeam TeamSearcher::saved() const {
   if (team_ != nullptr) team_->save(saved.policies);
   saved.memory = memory_;
   for (std::size_t problem = 0; problem < spaces_.size(); ++problem) {
-    RememberedProblem remembered{spaces_[problem]->name(), spaces_[problem]->features(), {}};
+    RememberedProblem known{spaces_[problem]->name(), spaces_[problem]->features(), {}};
     for (const Elite& elite : problems_[problem].all.all()) {
-      if (remembered.points.size() == kRemembered) break;
-      remembered.points.push_back(choices_of(problem, elite.point));
+      if (known.points.size() == kRemembered) break;
+      known.points.push_back(remembered(problem, elite.point));
     }
-    if (!remembered.points.empty()) saved.memory.problems.push_back(std::move(remembered));
+    if (!known.points.empty()) saved.memory.problems.push_back(std::move(known));
   }
   return saved;
 }

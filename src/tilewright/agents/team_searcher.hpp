@@ -99,8 +99,9 @@ class TeamSearcher final : public Searcher {
   void remember(std::size_t problem, const Point& point, double score);
   void renew(std::size_t problem);
   const Elite& draw_elite(std::size_t problem);
-  std::vector<std::int32_t> choices_of(std::size_t problem, const Point& point) const;
-  std::vector<std::int32_t> offer_of(std::size_t giver);
+  RememberedPoint remembered(std::size_t problem, const Point& point) const;
+  RememberedPoint offer_of(std::size_t giver);
+  double memory_weight(std::size_t problem) const;  // 1 at first, towards 0; 0 without a memory
   std::size_t draw_giver(std::size_t problem);
   bool try_exchange(std::size_t problem);
   bool try_remembered(std::size_t problem);
@@ -109,6 +110,7 @@ class TeamSearcher final : public Searcher {
   std::size_t begin_row(std::size_t problem, bool construction, const Point* start);
   void hold(std::size_t row, std::size_t head, std::size_t choice);
   void take(Point& point, std::size_t problem, std::size_t head, std::size_t choice);
+  void take_size(Point& point, std::size_t problem, std::size_t head, const RememberedPoint& from);
   void choose_points();
   void step_at_random(Move& move);
 
