@@ -2,7 +2,10 @@
 #include "tilewright/space/codesign_space.hpp"
 
 #include <cmath>
+#include <fstream>
 #include <set>
+#include <sstream>
+#include <string>
 #include <unordered_set>
 
 #include <gtest/gtest.h>
@@ -245,6 +248,32 @@ TEST(CodesignSpace, LimitsAreHard) {
   EXPECT_EQ(size_of(kC2, masked), 2304);
   masked.area_budget = 1e-3;
   EXPECT_EQ(size_of(kC2, masked), 56'320);
+}
+
+// The 62 configurations of convolutions that TVM's tuner found for the default machine on a Pynq board (TopHub, v0.10:
+// YOLO-tiny, ResNet-18 and 50, AlexNet, VGG and a grouped network).
+TEST(CodesignSpace, HasThePublishedTunedTiles) {
+  std::ifstream file(TILEWRIGHT_TEST_DATA "/vta/tuned_tiles.csv");
+  std::string line;
+  ASSERT_TRUE(std::getline(file, line));
+  CodesignOptions options;
+  options.fixed_machine = true;
+  int rows = 0;
+  while (std::getline(file, line)) {
+    std::vector<std::int64_t> n;
+    std::istringstream fields(line);
+    for (std::string field; std::getline(fields, field, ',');) n.push_back(std::stoll(field));
+    ASSERT_EQ(n.size(), 14U) << line;
+    Layer layer = square(n[0], n[1], n[2], n[3], n[4], n[5]);
+    layer.groups = n[6];
+    const vta::Schedule schedule{n[7], n[8], n[9], n[10], n[11], static_cast<int>(n[12]), static_cast<int>(n[13])};
+    const CodesignSpace space("layer", layer, options);
+    const auto point = space.point_of(vta::Machine{}, schedule);
+    ASSERT_TRUE(point) << line;
+    EXPECT_TRUE(space.evaluator()->evaluate(*point).feasible) << line;
+    ++rows;
+  }
+  EXPECT_EQ(rows, 62);
 }
 
 TEST(CodesignSpace, SlowProgramsAreGivenUpWithoutBeingGenerated) {

@@ -17,25 +17,6 @@ Layer square(std::int64_t size, std::int64_t in, std::int64_t out, std::int64_t 
                                .pad = pad});
 }
 
-// ResNet-18 on the default machine, as tuned for the Pynq board and published.
-TEST(Schedule, PublishedTunedTilesFit) {
-  struct Row {
-    Layer layer;
-    Schedule schedule;
-  };
-  const Row rows[] = {
-      {square(56, 64, 64, 3, 1, 1), {1, 8, 56, 1, 2, 1, 2}},    {square(56, 64, 128, 3, 2, 1), {1, 7, 28, 1, 4, 1, 2}},
-      {square(56, 64, 128, 1, 2, 0), {1, 7, 28, 1, 4, 2, 1}},   {square(28, 128, 128, 3, 1, 1), {1, 14, 28, 1, 2, 2, 1}},
-      {square(28, 128, 256, 3, 2, 1), {1, 14, 14, 1, 4, 1, 2}}, {square(28, 128, 256, 1, 2, 0), {1, 7, 14, 1, 8, 1, 2}},
-      {square(14, 256, 256, 3, 1, 1), {1, 14, 14, 1, 4, 1, 2}}, {square(14, 256, 512, 3, 2, 1), {1, 7, 7, 1, 16, 1, 2}},
-      {square(14, 256, 512, 1, 2, 0), {1, 7, 7, 1, 16, 1, 2}},  {square(7, 512, 512, 3, 1, 1), {1, 7, 7, 1, 16, 1, 2}},
-  };
-  for (const Row& row : rows) {
-    const auto why = misfit(row.layer, Machine{}, row.schedule);
-    EXPECT_FALSE(why) << to_text(row.schedule) << ": " << why->sentence();
-  }
-}
-
 TEST(Schedule, BlocksRoundUp) {
   Machine machine;
   machine.log_batch = 1;
