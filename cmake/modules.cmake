@@ -15,7 +15,7 @@ function(tilewright_module name)
   list(TRANSFORM ARG_DEPENDS PREPEND tilewright::)
   add_library(tilewright_${name} STATIC ${ARG_SOURCES})
   add_library(tilewright::${name} ALIAS tilewright_${name})
-  set_target_properties(tilewright_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  set_target_properties(tilewright_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 14)
   set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   set_target_properties(tilewright_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
   target_include_directories(tilewright_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>

@@ -77,16 +77,16 @@ double exhaustive_best(const DesignSpace& space) {
   return best;
 }
 
-struct Course {
+struct Recorded {
   std::vector<Point> points;
   std::vector<Verdict> verdicts;
   double best = 0;
   std::vector<Calibration> calibrations;
 };
 
-Course run_dcoc(const DesignSpace& space, const DcocOptions& options, std::int64_t samples, std::uint64_t seed = 1,
-                std::size_t thread_count = 1) {
-  Course run;
+Recorded run_dcoc(const DesignSpace& space, const DcocOptions& options, std::int64_t samples, std::uint64_t seed = 1,
+                  std::size_t thread_count = 1) {
+  Recorded run;
   ThreadPool threads(thread_count);
   auto made = std::make_unique<DcocSearcher>(space, options, seed, threads);
   const DcocSearcher& dcoc = *made;
@@ -120,7 +120,7 @@ TEST(Dcoc, FindsAKnownOptimumOfAQuarterMillionPoints) {
 // Limits that can be asked are never measured; those of this space are all of that kind.
 TEST(Dcoc, MeasuresNothingThatIsKnownToFail) {
   const CodesignSpace space("tiny", small_layer(64, 14), small_options());
-  const Course run = run_dcoc(space, short_rounds(), 128);
+  const Recorded run = run_dcoc(space, short_rounds(), 128);
   EXPECT_EQ(run.points.size(), 128U);
   for (const Verdict& verdict : run.verdicts) EXPECT_TRUE(verdict.feasible);
   EXPECT_EQ(run.calibrations.size(), 3U);
@@ -135,7 +135,7 @@ TEST(Dcoc, NeverAnswersWithAnInfeasiblePoint) {
   for (const Verdict& verdict : run_dcoc(space, options, 96).verdicts) EXPECT_TRUE(verdict.feasible);
   // In a space that tells nothing beforehand, failures are measured and teach, and are not the answer.
   const TargetSpace dark("target", 0.3F, 8, 4);
-  const Course run = run_dcoc(dark, short_rounds(), 200);
+  const Recorded run = run_dcoc(dark, short_rounds(), 200);
   EXPECT_TRUE(std::ranges::any_of(run.verdicts, [](const Verdict& verdict) { return !verdict.feasible; }));
   EXPECT_LT(run.best, 2);
 }
@@ -168,7 +168,7 @@ TEST(Dcoc, RunsWithEveryAblation) {
     DcocOptions options = short_rounds();
     options.steps = 8;
     options.*field = value;
-    const Course run = run_dcoc(space, options, 96);
+    const Recorded run = run_dcoc(space, options, 96);
     EXPECT_EQ(run.points.size(), 96U) << value;
     courses.insert(run.points);
     ++runs;

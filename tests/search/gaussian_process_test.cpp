@@ -44,12 +44,12 @@ TEST(GaussianProcess, OfTwoPointsAgreesWithTheInverseByHand) {
               -0.5 * 8 * (on + off) / determinant - 0.5 * std::log(determinant) - std::log(2 * M_PI), 1e-12);
 }
 
-struct Data {
+struct Observed {
   std::vector<double> points, targets;
 };
-Data wave(std::size_t count, std::uint64_t seed) {
+Observed wave(std::size_t count, std::uint64_t seed) {
   Rng rng(seed, "wave");
-  Data data;
+  Observed data;
   for (std::size_t n = 0; n < count; ++n) {
     const double x = rng.uniform(), y = rng.uniform(), z = rng.uniform();
     data.points.insert(data.points.end(), {x, y, z});
@@ -59,7 +59,7 @@ Data wave(std::size_t count, std::uint64_t seed) {
 }
 
 TEST(GaussianProcess, AddingPointsInPartsIsAddingThemAtOnce) {
-  const Data data = wave(30, 1);
+  const Observed data = wave(30, 1);
   const KernelParameters parameters{.lengths = {0.5, 1, 2}, .variance = 2, .noise = 1e-3};
   GaussianProcess whole(parameters), parts(parameters);
   whole.add(data.points);
@@ -71,7 +71,7 @@ TEST(GaussianProcess, AddingPointsInPartsIsAddingThemAtOnce) {
   parts.set_targets(data.targets);
   EXPECT_EQ(parts.size(), 30);
   EXPECT_NEAR(whole.log_likelihood(), parts.log_likelihood(), 1e-8);
-  const Data other = wave(5, 2);
+  const Observed other = wave(5, 2);
   const auto a = whole.predict(other.points), b = parts.predict(other.points);
   const std::vector<double> means = whole.means(other.points);
   for (std::size_t n = 0; n < 5; ++n) {
@@ -82,7 +82,7 @@ TEST(GaussianProcess, AddingPointsInPartsIsAddingThemAtOnce) {
 }
 
 TEST(GaussianProcess, BelievingACandidateIsAddingItWithItsMean) {
-  const Data data = wave(20, 1), other = wave(6, 2);
+  const Observed data = wave(20, 1), other = wave(6, 2);
   const KernelParameters parameters{.lengths = {0.5, 1, 2}, .variance = 2, .noise = 1e-2};
   GaussianProcess process(parameters);
   process.add(data.points);
@@ -108,7 +108,7 @@ TEST(GaussianProcess, EqualPointsDoNotBreakIt) {
 }
 
 TEST(GaussianProcess, GradientAgreesWithDifferences) {
-  const Data data = wave(25, 3);
+  const Observed data = wave(25, 3);
   const std::vector<double> logs = {std::log(0.4), std::log(0.9), std::log(1.5), std::log(1.7), std::log(0.02)};
   const auto process = [&](const std::vector<double>& at) {
     GaussianProcess made({.lengths = {std::exp(at[0]), std::exp(at[1]), std::exp(at[2])},
@@ -131,7 +131,7 @@ TEST(GaussianProcess, GradientAgreesWithDifferences) {
 }
 
 TEST(GaussianProcess, FittingFindsWhatMattersAndPredictsBetter) {
-  const Data data = wave(60, 4), other = wave(40, 5);
+  const Observed data = wave(60, 4), other = wave(40, 5);
   const KernelParameters centre{.lengths = {1, 1, 1}, .variance = 1, .noise = 1e-2};
   const KernelParameters learned = fitted(centre, centre, data.points, data.targets, 60);
   EXPECT_GT(learned.lengths[2], 3 * learned.lengths[0]);  // z does not matter, x most
