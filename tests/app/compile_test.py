@@ -125,6 +125,7 @@ class Compiled(CompileTest):
             self.assertEqual(simulated["executed"]["instructions"], step["program"]["instructions"])
         self.assertEqual(json.loads(self.done(self.tiny, "--json").stdout), manifest)
         listing = (self.out / "listing.txt").read_text()
+        self.assertIn("on the host, before conv1: inputs under each column of the kernel side by side, as 9 channels", text)
         self.assertEqual(listing.count(".vtaprog\n"), 3)
         self.assertEqual(listing.count("finish"), 3)
 

@@ -6,6 +6,7 @@
 
 #include "tilewright/app/compile_result.hpp"
 #include "tilewright/base/text.hpp"
+#include "tilewright/vta/column_folding.hpp"
 
 namespace tilewright {
 namespace {
@@ -140,6 +141,12 @@ std::string to_text(const Compilation& compilation) {
   text += "\nof ideal: GEMM steps per cycle; MACs used: of what the core could multiply in these cycles\n";
   text += host_lines(compilation, shown);
   text += "on the host, around every program: tensors brought into the machine's blocks and back; it takes no cycles here\n";
+  for (const std::size_t index : shown) {
+    const QuantisedStep& step = compilation.network.steps[index];
+    if (step.kind != StepKind::Product || step.is_average || !vta::is_folded(step.layer)) continue;
+    text += fmt::format("on the host, before {}: inputs under each column of the kernel side by side, as {} channels\n",
+                        printable(step.name), vta::machine_layer(step.layer).in_channels);
+  }
   for (const std::string& note : compilation.network.notes) text += fmt::format("note: {}\n", printable(note));
   return text + verification_line(compilation) + "\n";
 }
