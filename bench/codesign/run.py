@@ -131,14 +131,13 @@ def network_runs(choice, network):
 
 
 def measurements_needed(choice, runs, contender, baseline):
-    """Those a contender needs to be within 1 % of what a baseline ends with, by those the baseline needs."""
-    shares = []
+    """Those of every layer that a contender needs to be within 1 % of what a baseline ends with, and the baseline needs."""
+    own, theirs = [], []
     for seed in choice.seeds:
-        theirs, own = runs[(baseline, seed)]["curve"], runs[(contender, seed)]["curve"]
-        target = 1.01 * theirs[-1][1]
-        reached = suite.reaches(own, target)
-        shares.append(math.inf if reached is None else reached / suite.reaches(theirs, target))
-    return median(shares)
+        target = 1.01 * suite.cycles_of(runs[(baseline, seed)])
+        own.append(suite.reaches(suite.by_round(runs[(contender, seed)]), target) or math.inf)
+        theirs.append(suite.reaches(suite.by_layer(runs[(baseline, seed)]), target))
+    return [median(own), median(theirs)]
 
 
 def compare_network(choice, network):
@@ -165,8 +164,8 @@ def networks(choice):
     layers = "All layers" if choice.all_layers else "Convolutions of image networks, all layers of transformers"
     text = (f"{layers}; medians over seeds. Throughput: cycles of the baseline on the default machine by those of dcoc; it "
             "is the product of machine (baseline on the default machine by baseline on the machine found) and schedules "
-            "(the latter by dcoc). Measurements: those dcoc needs to be within 1 % of the baseline's final cycles, by those "
-            "the baseline needs.\n\n")
+            "(the latter by dcoc). Measurements: those of every layer that dcoc needs to be within 1 % of the baseline's "
+            "final cycles, and those the baseline needs.\n\n")
     rows, mean = [], {}
     for network, entry in results.items():
         machine = entry["machine"]
@@ -178,7 +177,8 @@ def networks(choice):
             one = entry["against"][search]
             for key, value in one.items():
                 mean.setdefault((search, key), []).append(value)
-            row += [f"{one[key]:.3f}x" for key in ("throughput", "machine", "schedules", "measurements")]
+            row += [f"{one[key]:.3f}x" for key in ("throughput", "machine", "schedules")]
+            row.append(" / ".join(f"{value:.0f}" for value in one["measurements"]))
         rows.append(row)
     head = ["network", "machine", "area", "cycles", "vs. default schedules"]
     for search in suite.BASELINES:
@@ -188,8 +188,8 @@ def networks(choice):
         for name, kind in (("dcoc", ""), ("dcoc with a random beginning", "random ")):
             gains = mean[(search, f"{kind}throughput")]
             text += (f"- {name} against {search}: {sum(gains) / len(gains):.3f}x on average, {max(gains):.3f}x at best; "
-                     f"{100 * median(mean[(search, f'{kind}measurements')]):.1f} % of the measurements to equal quality "
-                     "(median network)\n")
+                     f"{100 * median(own / their for own, their in mean[(search, f'{kind}measurements')]):.1f} % of the "
+                     "measurements to equal quality (median network)\n")
     return text, results
 
 

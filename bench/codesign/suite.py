@@ -97,12 +97,30 @@ def best_at(curve, measurements):
     return values[-1] if values else None
 
 
+def by_layer(found):
+    """(measurements of every layer, cycles of the network) of a search on one machine, whose layers do not wait for each
+    other."""
+    best, curve = {}, []
+    for at, index, cycles in sorted((at, index, cycles) for index, layer in enumerate(found["layers"])
+                                    for at, cycles in layer["improvements"]):
+        best[index] = cycles
+        if len(best) == len(found["layers"]):
+            curve.append((at, sum(found["layers"][index]["count"] * cycles for index, cycles in best.items())))
+    return curve
+
+
+def by_round(found):
+    """The same of a search that measures the layers in turn, by the measurements of all."""
+    return [(math.ceil(at / len(found["layers"])), cycles) for at, cycles in found["curve"]]
+
+
 def reaches(curve, target):
     """The first measurement at which the curve is at the target or below."""
     return next((at for at, value in curve if value <= target), None)
 
 
 def median(values):
+    values = list(values)
     return statistics.median(values) if values else None
 
 

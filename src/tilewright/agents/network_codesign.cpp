@@ -302,9 +302,11 @@ void NetworkCodesign::ask(std::span<const std::int64_t> room, std::vector<Propos
     in_play_ = choose_in_play();  // with what the walk found out
     for (std::size_t layer = 0; layer < layers; ++layer) value_candidates(layer);
   }
+  std::vector<std::vector<Point>> chosen(layers);
+  std::size_t most = 0;
   for (std::size_t layer = 0; layer < layers; ++layer) {
     const auto count = static_cast<std::size_t>(std::clamp<std::int64_t>(room[layer], 0, options_.batch));
-    std::vector<Point> points;
+    std::vector<Point>& points = chosen[layer];
     SeenPoints taken;
     // Equal shares, what is left over to the best; then what a machine had no use for to those after it, and once again.
     for (int turn = 0; turn < 2 && points.size() < count; ++turn) {
@@ -313,7 +315,13 @@ void NetworkCodesign::ask(std::span<const std::int64_t> room, std::vector<Propos
         sample(layer, in_play_[place], (count - points.size() + machines_left - 1) / machines_left, taken, points);
       }
     }
-    for (Point& point : points) proposals.push_back({layer, std::move(point)});
+    most = std::max(most, points.size());
+  }
+  // The layers in turn, so that machines are complete one after the other.
+  for (std::size_t turn = 0; turn < most; ++turn) {
+    for (std::size_t layer = 0; layer < layers; ++layer) {
+      if (turn < chosen[layer].size()) proposals.push_back({layer, std::move(chosen[layer][turn])});
+    }
   }
   ++round_;
 }
