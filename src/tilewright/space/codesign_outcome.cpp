@@ -20,9 +20,6 @@ constexpr std::int64_t kCodesignVersion = 1;
 // Fetch, micro-ops, bias, the first tiles and the last one; and what each adds to its latency.
 constexpr std::int64_t kStartUpBursts = 16, kBurstRest = 20;
 
-// A simulator keeps the memory of its longest stream, and there is one per machine.
-constexpr std::size_t kLongStream = 20'000;
-
 Outcome infeasible(CodesignReason reason) { return {false, static_cast<std::uint8_t>(reason), {}}; }
 
 static_assert(static_cast<int>(CodesignReason::Unsupported) == static_cast<int>(vta::MisfitKind::Unsupported));
@@ -61,9 +58,7 @@ class CodesignEvaluator final : public PointEvaluator {
 
     Bench& bench = bench_of(index, site.machine);
     vta::generate(space_.layer_, site.machine, schedule, options.finishing, bench.addresses, code_);
-    const bool is_long = code_.instructions.size() > kLongStream;
-    const vta::Timing timing = is_long ? vta::time_stream(code_.instructions, site.machine, options.timing)
-                                       : bench.simulator.run(code_.instructions);
+    const vta::Timing timing = bench.simulator.run(code_.instructions);
     if (timing.fault) return infeasible(CodesignReason::Fault);
     if (static_cast<double>(timing.cycles) > most) return infeasible(CodesignReason::GivenUp);
     const vta::Energy energy = vta::energy_of(timing, site.machine, options.physical);

@@ -29,7 +29,7 @@ void Engine::lose(Queue queue, std::size_t number) {
     if (gives(stream[i], queue) && seen++ == number) culprit = static_cast<std::int64_t>(i);
   Fault fault{FaultKind::Deadlock, -1, culprit, {}, {}};
   for (std::size_t q = 0; q < tokens.size(); ++q)
-    fault.tokens[q] = static_cast<std::int64_t>(tokens[q].given_count - tokens[q].taken_count);
+    fault.tokens[q] = static_cast<std::int64_t>(tokens[q].given.size() - tokens[q].taken_count);
   fault.sentence =
       fmt::format("instruction {} gives a {} token while {} wait, expected at most {}: the core's counter loses it", culprit,
                   kTokenNames[queue], kMostTokens, kMostTokens - 1);
@@ -40,7 +40,7 @@ void Engine::lose(Queue queue, std::size_t number) {
 void Engine::diagnose() {
   Fault fault{FaultKind::Deadlock, -1, -1, {}, {}};
   for (std::size_t q = 0; q < tokens.size(); ++q)
-    fault.tokens[q] = static_cast<std::int64_t>(tokens[q].given_count - tokens[q].taken_count);
+    fault.tokens[q] = static_cast<std::int64_t>(tokens[q].given.size() - tokens[q].taken_count);
   for (const Module module : {Module::Compute, Module::Load, Module::Store}) {
     const Lane& lane = lanes[static_cast<std::size_t>(module)];
     if (lane.done == lane.queued) continue;

@@ -36,11 +36,6 @@ std::size_t lane_of(const Instruction& instruction) {
   return instruction.opcode == Opcode::Load && load ? 0 : 1;
 }
 
-template <typename T>
-void grow(std::vector<T>& vector, std::size_t size) {
-  if (vector.size() < size) vector.resize(size);
-}
-
 }  // namespace
 
 void Engine::begin(std::span<const Instruction> instructions, std::vector<Span>* into) {
@@ -51,16 +46,12 @@ void Engine::begin(std::span<const Instruction> instructions, std::vector<Span>*
   port = {};
   data_ends = {};
   for (Lane& lane : lanes) {
-    grow(lane.queue, stream.size());
-    grow(lane.visible, stream.size());
-    grow(lane.ended, stream.size());
     lane.queued = lane.done = 0;
     lane.idle_at = 0;
   }
   for (TokenQueue& queue : tokens) {
-    grow(queue.given, stream.size());
-    grow(queue.taken, stream.size());
-    queue.given_count = queue.taken_count = 0;
+    queue.given.clear();
+    queue.taken_count = 0;
   }
   requests = {stream.empty() ? kNever : kFirstFetch, kNever, kNever};
   priorities = {0, 0, 0};

@@ -24,27 +24,39 @@ constexpr std::size_t kTagCount = 16;
 
 enum Queue : std::size_t { kLoadToCompute, kComputeToLoad, kComputeToStore, kStoreToCompute };
 
+// The last entries of a sequence of any length.
+template <typename T, std::size_t Size>
+class Ring {
+ public:
+  T& operator[](std::size_t position) { return entries_[position % Size]; }
+  const T& operator[](std::size_t position) const { return entries_[position % Size]; }
+
+ private:
+  std::array<T, Size> entries_{};
+};
+
 struct TokenQueue {
-  std::vector<Cycle> given, taken;  // cycles at which a token can be seen; at which it was taken
-  std::size_t given_count = 0, taken_count = 0;
+  std::vector<Cycle> given;            // cycles at which a token can be seen
+  Ring<Cycle, kMostTokens + 1> taken;  // cycles at which it was taken; asked only of the last
+  std::size_t taken_count = 0;
 
   // False when the counter was full in that cycle: the hardware loses the token without a word.
   bool give(Cycle at) {
-    const std::size_t i = given_count++;
-    given[i] = at;
+    const std::size_t i = given.size();
+    given.push_back(at);
     return i < kMostTokens || taken_count <= i - kMostTokens || taken[i - kMostTokens] < at;
   }
   bool take(Cycle at) {
     const std::size_t i = taken_count++;
     taken[i] = at;
-    return given_count <= i + kMostTokens || at < given[i + kMostTokens];
+    return given.size() <= i + kMostTokens || at < given[i + kMostTokens];
   }
 };
 
 // A module and its queue of instructions.
 struct Lane {
-  std::vector<std::int32_t> queue;    // indices in the stream
-  std::vector<Cycle> visible, ended;  // by position in the queue
+  Ring<std::int32_t, kQueueDepth> queue;    // indices in the stream
+  Ring<Cycle, kQueueDepth> visible, ended;  // by position in the queue
   std::size_t queued = 0, done = 0;
   Cycle idle_at = 0;
 
@@ -94,10 +106,10 @@ struct Engine {
   void start_transfer(const Instruction& instruction, Cycle at);
   template <Module M>
   void complete(const Instruction& instruction, Cycle begin_at, Cycle end_at);
-  bool can_take(Queue queue) const { return tokens[queue].given_count > tokens[queue].taken_count; }
+  bool can_take(Queue queue) const { return tokens[queue].given.size() > tokens[queue].taken_count; }
   Cycle next_token(Queue queue) const { return tokens[queue].given[tokens[queue].taken_count]; }
   void give(Queue queue, Cycle at) {
-    if (!tokens[queue].give(at)) lose(queue, tokens[queue].given_count - 1);
+    if (!tokens[queue].give(at)) lose(queue, tokens[queue].given.size() - 1);
   }
   void take(Queue queue, Cycle at) {
     if (!tokens[queue].take(at)) lose(queue, tokens[queue].taken_count - 1 + kMostTokens);
