@@ -110,3 +110,15 @@ def write_results(path, results):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     progress(f"results are in {path}")
+
+
+def answer(name, questions, choice, about):
+    """Asks the chosen questions {title: function of the choice that gives text and results}; shows and keeps what they say."""
+    folder = pathlib.Path(choice.output)
+    for question in choice.only:
+        text, results = questions[question](choice)
+        text = f"# {question}: {about}\n\n{text}"
+        say(text)
+        write_results(folder / f"{name}-{question}.json", {"processor": processor(), "results": results})
+        (folder / f"{name}-{question}.md").write_text(text, encoding="utf-8")
+    return 0

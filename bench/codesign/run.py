@@ -25,7 +25,6 @@ sys.path.insert(0, str(HERE))
 
 import drivers
 import suite
-from drivers import say
 from suite import median, percent
 
 # ResNet-18 without its first convolution and its classifier on the pipelined default machine, M cycles.
@@ -276,14 +275,7 @@ QUESTIONS = {"regret": regret, "networks": networks, "published": published, "ar
 
 def main():
     choice = options()
-    folder = pathlib.Path(choice.output)
-    for question in choice.only:
-        text, results = QUESTIONS[question](choice)
-        head = f"# {question}: {len(choice.seeds)} seeds, {choice.most} measurements per layer\n\n"
-        say(head + text)
-        drivers.write_results(folder / f"codesign-{question}.json", {"processor": drivers.processor(), "results": results})
-        (folder / f"codesign-{question}.md").write_text(head + text, encoding="utf-8")
-    return 0
+    return drivers.answer("codesign", QUESTIONS, choice, f"{len(choice.seeds)} seeds, {choice.most} measurements per layer")
 
 
 if __name__ == "__main__":

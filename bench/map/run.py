@@ -25,7 +25,7 @@ sys.path.insert(0, str(HERE))
 import drivers
 import suite
 import tables
-from drivers import progress, say
+from drivers import progress
 from suite import SEARCHERS
 
 ABLATIONS = ["assignment", "learner", "critic", "explore", "transfer"]
@@ -197,14 +197,8 @@ QUESTIONS = {"standings": standings, "team": team, "optimum": optimum, "ablation
 
 def main():
     choice = options()
-    folder = pathlib.Path(choice.output)
-    for question in choice.only:
-        text, results = QUESTIONS[question](choice)
-        head = f"# {question}: {choice.seeds} seeds, {', '.join(choice.networks)} on {', '.join(choice.machines)}\n\n"
-        say(head + text)
-        drivers.write_results(folder / f"map-{question}.json", {"processor": drivers.processor(), "results": results})
-        (folder / f"map-{question}.md").write_text(head + text, encoding="utf-8")
-    return 0
+    about = f"{choice.seeds} seeds, {', '.join(choice.networks)} on {', '.join(choice.machines)}"
+    return drivers.answer("map", QUESTIONS, choice, about)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ ChameleonOptions short_walks() {
   ChameleonOptions options;
   options.worlds = 32;
   options.steps = 75;
-  options.hidden = 16;
+  options.learning.hidden = 16;
   return options;
 }
 

@@ -19,7 +19,7 @@ DcocOptions short_rounds() {
   options.batch = 32;
   options.worlds = 16;
   options.steps = 16;
-  options.hidden = 16;
+  options.learning.hidden = 16;
   return options;
 }
 

@@ -5,7 +5,6 @@
 
 #include "tilewright/agents/confidence_sampling.hpp"
 #include "tilewright/agents/dcoc_problem.hpp"
-#include "tilewright/agents/dcoc_walk.hpp"
 #include "tilewright/agents/kmeans.hpp"
 #include "tilewright/search/variation.hpp"
 
@@ -18,21 +17,6 @@ std::vector<std::size_t> all_below(std::size_t count) {
   std::vector<std::size_t> numbers(count);
   for (std::size_t i = 0; i < count; ++i) numbers[i] = i;
   return numbers;
-}
-
-PpoOptions chameleon_ppo(const ChameleonOptions& options) {
-  PpoOptions ppo;
-  ppo.critic = Critic::Own;
-  ppo.epochs = static_cast<std::size_t>(options.epochs);
-  ppo.minibatches = static_cast<std::size_t>(options.minibatches);
-  ppo.hidden.assign(2, static_cast<std::size_t>(options.hidden));
-  ppo.activation = Activation::Tanh;
-  ppo.learning_rate = options.learning_rate;
-  ppo.gamma = options.gamma;
-  ppo.gae_lambda = options.gae_lambda;
-  ppo.clip = options.clip;
-  ppo.entropy_bonus = options.entropy_bonus;
-  return ppo;
 }
 
 // AutoTVM's cost model on knobs, which knows nothing of limits.
@@ -48,7 +32,7 @@ class Chameleon final : public ChameleonSearcher {
                .shared = 0,
                .groups = static_cast<std::size_t>(options.worlds),
                .steps = static_cast<std::size_t>(options.update_steps)}),
-        team_(walk_, chameleon_ppo(options), seed, threads),
+        team_(walk_, ppo_options(options.learning, Critic::Own), seed, threads),
         rng_(seed, "chameleon") {}
 
   void ask(std::size_t most, std::vector<Point>& points) override {
@@ -163,7 +147,7 @@ class Chameleon final : public ChameleonSearcher {
 }  // namespace
 
 std::vector<Setting> settings_of(ChameleonOptions& options) {
-  return {
+  std::vector<Setting> settings = {
       {"batch", "most measurements per round", &options.batch, 1, 100'000},
       {"worlds", "episodes side by side", &options.worlds, 1, 100'000},
       {"steps", "most steps of them per round", &options.steps, 1, 1e6},
@@ -172,15 +156,9 @@ std::vector<Setting> settings_of(ChameleonOptions& options) {
       {"candidates", "best configurations visited that are clustered", &options.candidates, 1, 1e6},
       {"least_clusters", "clusters tried first", &options.least_clusters, 1, 100'000},
       {"cluster_step", "clusters more each time", &options.cluster_step, 1, 100'000},
-      {"hidden", "width of both hidden layers", &options.hidden, 1, 4096},
-      {"learning_rate", "of actor and critic", &options.learning_rate, 1e-12, 1},
-      {"gamma", "discount per step", &options.gamma, 0, 1},
-      {"gae_lambda", "1 is Monte Carlo, 0 one-step", &options.gae_lambda, 0, 1},
-      {"clip", "of the ratio of probabilities", &options.clip, 1e-6, 100},
-      {"entropy_bonus", "weight of the policy's entropy", &options.entropy_bonus, 0, 10},
-      {"epochs", "passes over the steps of an update", &options.epochs, 1, 1000},
-      {"minibatches", "per pass", &options.minibatches, 1, 1000},
   };
+  std::ranges::move(settings_of(options.learning), std::back_inserter(settings));
+  return settings;
 }
 
 std::unique_ptr<ChameleonSearcher> make_chameleon(const DesignSpace& space, const ChameleonOptions& options,

@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "tilewright/agents/dcoc_walk.hpp"
 #include "tilewright/base/parallel.hpp"
 #include "tilewright/search/boosted_trees.hpp"
 #include "tilewright/search/searcher.hpp"
@@ -29,14 +30,7 @@ struct ChameleonOptions {
   std::int64_t candidates = 512;   // best configurations visited that are clustered
   std::int64_t least_clusters = 8;
   std::int64_t cluster_step = 8;
-  std::int64_t hidden = 64;
-  double learning_rate = 1e-3;
-  double gamma = 0.9;
-  double gae_lambda = 0.99;
-  double clip = 0.3;
-  double entropy_bonus = 0.1;
-  std::int64_t epochs = 3;
-  std::int64_t minibatches = 4;
+  WalkLearning learning;
 };
 std::vector<Setting> settings_of(ChameleonOptions& options);
 

@@ -14,11 +14,6 @@ namespace {
 constexpr std::size_t kGoodStarts = 64;    // points that episodes begin at
 constexpr std::size_t kClustered = 2'048;  // candidates that k-means looks at, the best by value
 
-Critic walk_critic(const std::string& name) {
-  if (name == "none") return Critic::None;
-  return name == "own" ? Critic::Own : Critic::Central;
-}
-
 std::vector<std::size_t> best_first(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -29,7 +24,7 @@ std::vector<std::size_t> best_first(std::span<const double> values) {
 }  // namespace
 
 std::vector<Setting> settings_of(DcocOptions& options) {
-  return {
+  std::vector<Setting> settings = {
       {"batch", "measurements per round", &options.batch, 1, 100'000},
       {"worlds", "walks side by side", &options.worlds, 1, 100'000},
       {"steps", "of an episode", &options.steps, 1, 100'000},
@@ -47,15 +42,9 @@ std::vector<Setting> settings_of(DcocOptions& options) {
       {"unencodable_reward", "of what cannot be encoded, and the least there is", &options.unencodable_reward, -1e6, 0},
       {"trees", "of the surrogate", &options.trees, 1, 100'000},
       {"depth", "of the trees", &options.depth, 1, 16},
-      {"hidden", "width of both hidden layers", &options.hidden, 1, 4096},
-      {"learning_rate", "of actors and critics", &options.learning_rate, 1e-12, 1},
-      {"gamma", "discount per step", &options.gamma, 0, 1},
-      {"gae_lambda", "1 is Monte Carlo, 0 one-step", &options.gae_lambda, 0, 1},
-      {"clip", "of the ratio of probabilities", &options.clip, 1e-6, 100},
-      {"entropy_bonus", "weight of the policies' entropy", &options.entropy_bonus, 0, 10},
-      {"epochs", "passes over an episode's steps", &options.epochs, 1, 1000},
-      {"minibatches", "per pass", &options.minibatches, 1, 1000},
   };
+  std::ranges::move(settings_of(options.learning), std::back_inserter(settings));
+  return settings;
 }
 
 ProblemOptions problem_options(const DcocOptions& options) {
@@ -69,19 +58,9 @@ ProblemOptions problem_options(const DcocOptions& options) {
   return problem;
 }
 
-PpoOptions walk_ppo(const DcocOptions& options) {
-  PpoOptions ppo;
-  ppo.critic = walk_critic(options.critic);
-  ppo.epochs = static_cast<std::size_t>(options.epochs);
-  ppo.minibatches = static_cast<std::size_t>(options.minibatches);
-  ppo.hidden.assign(2, static_cast<std::size_t>(options.hidden));
-  ppo.activation = Activation::Tanh;
-  ppo.learning_rate = options.learning_rate;
-  ppo.gamma = options.gamma;
-  ppo.gae_lambda = options.gae_lambda;
-  ppo.clip = options.clip;
-  ppo.entropy_bonus = options.entropy_bonus;
-  return ppo;
+Critic walk_critic(const DcocOptions& options) {
+  if (options.critic == "none") return Critic::None;
+  return options.critic == "own" ? Critic::Own : Critic::Central;
 }
 
 std::vector<std::vector<std::size_t>> dcoc_agents(const std::vector<Parameter>& parameters, const std::string& assign) {
@@ -145,7 +124,7 @@ DcocSearcher::DcocSearcher(const DesignSpace& space, const DcocOptions& options,
              .shared = 0,
              .groups = static_cast<std::size_t>(options.worlds),
              .steps = static_cast<std::size_t>(options.steps)}),
-      team_(walk_, walk_ppo(options), seed, threads),
+      team_(walk_, ppo_options(options.learning, walk_critic(options)), seed, threads),
       rng_(seed, "dcoc") {}
 
 // Random points; or good ones, the better the more often: of all that were measured, or the best of each machine, because
@@ -201,7 +180,7 @@ void DcocSearcher::walk_worlds() {
     walk_.observe(0, candidates_[i], std::span(observations).subspan(i * width, width));
   }
   team_.values(observations, values_);
-  const double per_step = options_.gamma * (1 - options_.gamma);
+  const double per_step = options_.learning.gamma * (1 - options_.learning.gamma);
   for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = rewards_[i] + per_step * values_[i];
 }
 

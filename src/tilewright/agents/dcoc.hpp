@@ -42,19 +42,12 @@ struct DcocOptions {
   double unencodable_reward = -2;
   std::int64_t trees = 200;  // of the surrogate
   std::int64_t depth = 3;
-  std::int64_t hidden = 64;  // width of both hidden layers of actors and critics
-  double learning_rate = 1e-3;
-  double gamma = 0.9;
-  double gae_lambda = 0.99;
-  double clip = 0.3;
-  double entropy_bonus = 0.1;
-  std::int64_t epochs = 3;
-  std::int64_t minibatches = 4;
+  WalkLearning learning;
 };
 std::vector<Setting> settings_of(DcocOptions& options);
 
 ProblemOptions problem_options(const DcocOptions& options);
-PpoOptions walk_ppo(const DcocOptions& options);
+Critic walk_critic(const DcocOptions& options);
 
 // The parameters of each agent. Roles are agents in the order of their first parameters.
 std::vector<std::vector<std::size_t>> dcoc_agents(const std::vector<Parameter>& parameters, const std::string& assign);

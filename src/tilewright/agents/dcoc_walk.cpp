@@ -176,6 +176,34 @@ void Walk::step(std::span<float> actions) {
   }
 }
 
+std::vector<Setting> settings_of(WalkLearning& learning) {
+  return {
+      {"hidden", "width of both hidden layers", &learning.hidden, 1, 4096},
+      {"learning_rate", "of actors and critics", &learning.learning_rate, 1e-12, 1},
+      {"gamma", "discount per step", &learning.gamma, 0, 1},
+      {"gae_lambda", "1 is Monte Carlo, 0 one-step", &learning.gae_lambda, 0, 1},
+      {"clip", "of the ratio of probabilities", &learning.clip, 1e-6, 100},
+      {"entropy_bonus", "weight of the policies' entropy", &learning.entropy_bonus, 0, 10},
+      {"epochs", "passes over the steps of an update", &learning.epochs, 1, 1000},
+      {"minibatches", "per pass", &learning.minibatches, 1, 1000},
+  };
+}
+
+PpoOptions ppo_options(const WalkLearning& learning, Critic critic) {
+  PpoOptions ppo;
+  ppo.critic = critic;
+  ppo.epochs = static_cast<std::size_t>(learning.epochs);
+  ppo.minibatches = static_cast<std::size_t>(learning.minibatches);
+  ppo.hidden.assign(2, static_cast<std::size_t>(learning.hidden));
+  ppo.activation = Activation::Tanh;
+  ppo.learning_rate = learning.learning_rate;
+  ppo.gamma = learning.gamma;
+  ppo.gae_lambda = learning.gae_lambda;
+  ppo.clip = learning.clip;
+  ppo.entropy_bonus = learning.entropy_bonus;
+  return ppo;
+}
+
 WalkTeam::WalkTeam(const Walk& walk, const PpoOptions& options, std::uint64_t seed, ThreadPool& threads)
     : spec_(walk.spec()), options_(options), profile_(threads.thread_count()) {
   options_.rollout = walk.world_count() * walk.plan().steps;

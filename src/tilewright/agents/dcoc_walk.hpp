@@ -20,6 +20,7 @@
 #include "tilewright/marl/learner.hpp"
 #include "tilewright/marl/ppo.hpp"
 #include "tilewright/marl/profile.hpp"
+#include "tilewright/search/settings.hpp"
 #include "tilewright/space/codesign_space.hpp"
 
 namespace tilewright {
@@ -76,6 +77,20 @@ class Walk {
   std::vector<float> observations_, masks_;
   bool hold_shared_ = false;
 };
+
+// How those who walk learn: PPO as CHAMELEON uses it.
+struct WalkLearning {
+  std::int64_t hidden = 64;  // width of both hidden layers of actors and critics
+  double learning_rate = 1e-3;
+  double gamma = 0.9;
+  double gae_lambda = 0.99;
+  double clip = 0.3;
+  double entropy_bonus = 0.1;
+  std::int64_t epochs = 3;
+  std::int64_t minibatches = 4;
+};
+std::vector<Setting> settings_of(WalkLearning& learning);
+PpoOptions ppo_options(const WalkLearning& learning, Critic critic);
 
 // The team that walks, with the engine of marl/ that trains it.
 class WalkTeam {

@@ -48,7 +48,7 @@ NetworkCodesign::NetworkCodesign(std::vector<const CodesignSpace*> spaces, std::
              .shared = hardware_,
              .groups = group_count(options, spaces_.size()),
              .steps = static_cast<std::size_t>(options.steps)}),
-      team_(walk_, walk_ppo(options), seed, threads),
+      team_(walk_, ppo_options(options.learning, walk_critic(options)), seed, threads),
       rng_(seed, "network-codesign"),
       visited_(spaces_.size()),
       candidates_(spaces_.size()),
@@ -255,7 +255,7 @@ void NetworkCodesign::value_candidates(std::size_t layer) {
   }
   std::vector<double> values;
   team_.values(observations, values);
-  const double per_step = options_.gamma * (1 - options_.gamma);
+  const double per_step = options_.learning.gamma * (1 - options_.learning.gamma);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     candidates[i].value = static_cast<double>(candidates[i].reward) + per_step * values[i];
   }

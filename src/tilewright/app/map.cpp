@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include "tilewright/agents/all_searchers.hpp"
 #include "tilewright/app/codesign_command.hpp"
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/map_command.hpp"
 #include "tilewright/app/map_progress.hpp"
 #include "tilewright/app/map_run.hpp"
+#include "tilewright/app/settings_text.hpp"
 #include "tilewright/app/stop_signal.hpp"
 #include "tilewright/app/train_outputs.hpp"
 #include "tilewright/base/file.hpp"
@@ -83,23 +83,11 @@ MapArguments spelt_out(MapArguments arguments) {
   return arguments;
 }
 
-Result<int> show_settings(const MapArguments& arguments) {
-  Settings settings;
-  for (const std::string& setting : arguments.settings) {
-    TW_TRY([[maybe_unused]] const Done added, add_setting(settings, setting));
-  }
-  TW_TRY(const auto fields, settings_in_force(arguments.search, settings));
-  for (const SettingValue& field : fields) {
-    fmt::print("{:<28} {:<12} {}\n", fmt::format("{}.{}", arguments.search, field.name), field.value, field.meaning);
-  }
-  return kExitDone;
-}
-
 }  // namespace
 
 int run_map(const MapArguments& given) {
   const MapArguments arguments = spelt_out(given);
-  const Result<int> code = arguments.show_settings ? show_settings(arguments) : map(arguments);
+  const Result<int> code = arguments.show_settings ? show_settings(arguments.search, arguments.settings) : map(arguments);
   return code ? *code : report(code.error());
 }
 
