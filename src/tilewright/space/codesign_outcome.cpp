@@ -57,8 +57,9 @@ class CodesignEvaluator final : public PointEvaluator {
     if (space_.least_cycles(point) > most) return infeasible(CodesignReason::GivenUp);
 
     Bench& bench = bench_of(index, site.machine);
-    vta::generate(space_.layer_, site.machine, schedule, options.finishing, bench.addresses, code_);
-    const vta::Timing timing = bench.simulator.run(code_.instructions);
+    thread_local vta::Code code;  // a stream can have millions of instructions, so layers share the memory of the longest
+    vta::generate(space_.layer_, site.machine, schedule, options.finishing, bench.addresses, code);
+    const vta::Timing timing = bench.simulator.run(code.instructions);
     if (timing.fault) return infeasible(CodesignReason::Fault);
     if (static_cast<double>(timing.cycles) > most) return infeasible(CodesignReason::GivenUp);
     const vta::Energy energy = vta::energy_of(timing, site.machine, options.physical);
@@ -103,7 +104,6 @@ class CodesignEvaluator final : public PointEvaluator {
 
   const CodesignSpace& space_;
   double macs_;
-  vta::Code code_;
   std::map<std::size_t, Bench> benches_;  // by site
 };
 
