@@ -143,6 +143,35 @@ class Answer(CodesignTest):
             self.assertEqual(found["layers"][0]["measurements"], 64)
         self.assertEqual(self.found(*layer, "--search", "dcoc", "--measurements", 256)["totals"]["cycles"], every["totals"]["cycles"])
 
+    def test_everything_is_measured_unless_less_is_asked_for(self):
+        layer = [*self.tiny, "--layer", "conv3", "--no-verify", "--search", "exhaustive", "--machine", "zoo:vta"]
+        every = self.done(*layer).stdout
+        self.assertIn("(every point of the space, seed 1)", every)
+        part = self.done(*layer, "--measurements", 20).stdout
+        self.assertIn("(20 measurements per layer, seed 1)", part)
+        self.assertIn("more than 20 points per layer: not all of it was measured", part)
+
+    def test_what_was_found_is_verified(self):
+        runs = self.folder / "runs"
+        self.done(*self.tiny, "--measurements", 16, "-o", runs)
+        self.assertIn("3 of 3 layers evaluated again, every number equal", self.done(runs, verb="verify").stdout)
+        path = runs / "result.json"
+        good = path.read_text()
+        for change in (lambda r: r["layers"][1].update(cycles=r["layers"][1]["cycles"] - 1),
+                       lambda r: r["layers"][0].update(energy=r["layers"][0]["energy"] * 1.001),
+                       lambda r: r["layers"][2]["schedule"].update(h_threading=3 - r["layers"][2]["schedule"]["h_threading"]),
+                       lambda r: r["layers"][2]["schedule"].update(tile_co=10_000),
+                       lambda r: r["totals"].update(cycles=r["totals"]["cycles"] + 1),
+                       lambda r: r["layers"].pop(), lambda r: r["machine"].update(LOG_WGT_BUFF_SIZE=17),
+                       lambda r: r["layers"][0].update(name="conv9")):
+            result = json.loads(good)
+            change(result)
+            path.write_text(json.dumps(result))
+            self.assertIn("result.json: ", self.done(runs, verb="verify", code=3).stdout)
+        path.write_text(good)
+        (runs / "run.json").unlink()
+        self.refused(runs, verb="verify", saying="run.json: no such file")
+
     def test_the_machine_is_the_best_one_for_the_sum(self):
         """The whole network, exhausted, agrees with exhausting each machine by itself."""
         joint = self.found("--search", "exhaustive", "--measurements", 1_000_000, "--no-verify", "--area-budget", 3)
@@ -164,7 +193,7 @@ class Answer(CodesignTest):
         for layer in cool["layers"]:
             self.assertLessEqual(layer["power"], 500)
         impossible = self.done(*self.tiny, "--measurements", 16, "--max-temperature", 25.001, code=3).stdout
-        self.assertIn("has no schedule that fits: 16 of 16 measurements were over-temperature", impossible)
+        self.assertIn("for layer 'conv2': 16 of 16 measurements were over-temperature", impossible)
 
     def test_settings_are_listed(self):
         self.assertRegex(self.done("--settings", "--set", "dcoc.batch=17").stdout, r"(?m)^dcoc\.batch +17 +\w")
@@ -204,7 +233,10 @@ class Refused(CodesignTest):
         self.refused("zoo:resnet8", saying="resnet18")
         self.refused(tiny, "--search", "dcok", saying="did you mean 'dcoc'?")
         self.refused(tiny, "--set", "dcoc.bach=3", saying="batch")
-        self.refused(tiny, "--measurements", 0, saying="--measurements is 0, expected at least 1")
+        self.refused(tiny, "--measurements", 0, saying="--measurements is 0, expected 1 to 1000000000")
+        self.refused(tiny, "--max-temperature", 30, "--ambient-celsius", "nan", saying="--ambient-celsius is nan, expected -273.15")
+        self.refused(tiny, "--max-temperature", 30, "--kelvin-per-watt", -3, saying="--kelvin-per-watt is -3, expected 0")
+        self.refused(tiny, "--operators", "depthwise", saying="none is of --operators depthwise")
         self.refused(tiny, "--area-budget", -1, saying="--area-budget is -1, expected a number above 0")
         self.refused(tiny, "--area-budget", 0.5, saying="--area-budget is 0.5, but the smallest machine has")
         self.refused(tiny, "--operators", "conv,cf", saying="expected some of conv, depthwise")

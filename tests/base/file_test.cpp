@@ -15,6 +15,28 @@ TEST(File, WritesAndReadsBack) {
   EXPECT_EQ(read_file(path).error().code, ErrorCode::NotFound);
 }
 
+TEST(File, LinksStayLinksAndPipesStayPipes) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(::testing::TempDir()) / "tilewright_links";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  ASSERT_TRUE(write_file(folder / "real", "old"));
+  fs::create_symlink("real", folder / "link");
+  fs::create_symlink("link", folder / "further");
+  fs::create_symlink("absent", folder / "dangling");
+  ASSERT_TRUE(write_file(folder / "further", "new"));
+  ASSERT_TRUE(write_file(folder / "dangling", "made"));
+  EXPECT_TRUE(fs::is_symlink(folder / "link") && fs::is_symlink(folder / "further") && fs::is_symlink(folder / "dangling"));
+  EXPECT_EQ(read_file(folder / "real").value(), "new");
+  EXPECT_EQ(read_file(folder / "absent").value(), "made");
+  EXPECT_TRUE(write_file("/dev/null", "gone"));
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_NE(write_file("/dev/full", "too much").error().message.find("No space"), std::string::npos);
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+  EXPECT_NE(write_file(folder, "x").error().message.find("is a directory"), std::string::npos);
+  fs::remove_all(folder);
+}
+
 TEST(File, FailedWritesLeaveTheOldFile) {
   const auto folder = std::filesystem::path(::testing::TempDir()) / "tilewright_missing_folder" / "file";
   EXPECT_EQ(write_file(folder, "x").error().code, ErrorCode::Io);

@@ -58,12 +58,12 @@ RunJson arguments_json(const CodesignArguments& a) {
                {"ambient_celsius", a.physical.ambient_celsius},
                {"kelvin_per_watt", a.physical.kelvin_per_watt},
                {"search", a.search},
-               {"measurements", a.measurements},
                {"seed", a.seed},
                {"settings", a.settings},
                {"optimum", a.optimum},
                {"no_verify", a.no_verify},
                {"store", a.store}};
+  put_if(json, "measurements", a.measurements);
   put_if(json, "area_budget", a.area_budget);
   put_if(json, "max_power", a.max_power);
   put_if(json, "max_temperature", a.max_temperature);
@@ -76,8 +76,8 @@ CodesignArguments arguments_from(const RunJson& json) {
     using Value = std::remove_reference_t<decltype(value)>;
     if (json.contains(name)) value = json.at(name).get<Value>();
   };
-  const auto take_if = [&json](const char* name, std::optional<double>& value) {
-    if (json.contains(name)) value = json.at(name).get<double>();
+  const auto take_if = [&json]<typename Value>(const char* name, std::optional<Value>& value) {
+    if (json.contains(name)) value = json.at(name).get<Value>();
   };
   take("network", a.network);
   take("layer", a.layer);
@@ -93,7 +93,7 @@ CodesignArguments arguments_from(const RunJson& json) {
   take("ambient_celsius", a.physical.ambient_celsius);
   take("kelvin_per_watt", a.physical.kelvin_per_watt);
   take("search", a.search);
-  take("measurements", a.measurements);
+  take_if("measurements", a.measurements);
   take("seed", a.seed);
   take("settings", a.settings);
   take("optimum", a.optimum);
@@ -203,7 +203,7 @@ Result<int> codesign(const CodesignArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&start] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   auto search = [&] {
-    CodesignProgressLine progress(job, arguments.measurements);
+    CodesignProgressLine progress(job, measurements_of(arguments, job));
     return search_codesign(job, arguments, threads, run.memory ? &*run.memory : nullptr,
                            [&](const SearchLoop& loop, const MachineLedger& machines) {
                              progress.show(loop, machines);

@@ -13,6 +13,8 @@
 
 namespace tilewright {
 
+inline constexpr std::int64_t kDefaultMeasurements = 512;
+
 struct CodesignArguments {
   std::string network;
   std::string layer;      // one layer only; empty = all
@@ -25,7 +27,7 @@ struct CodesignArguments {
   vta::TimingOptions timing;  // but for its core
   vta::PhysicalOptions physical;
   std::string search = "dcoc";
-  std::int64_t measurements = 512;  // per distinct layer
+  std::optional<std::int64_t> measurements;  // per distinct layer; nothing = 512, with exhaustive all
   std::uint64_t seed = 1;
   std::vector<std::string> settings;  // "dcoc.batch=32"
   bool show_settings = false;         // list the hyper-parameters instead of searching

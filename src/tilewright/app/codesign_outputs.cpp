@@ -75,7 +75,7 @@ std::vector<std::string> missing_layers(const CodesignResult& result) {
   std::vector<std::string> sentences;
   for (const CodesignedLayer& layer : result.layers) {
     if (layer.ledger.best) continue;
-    sentences.push_back(fmt::format("layer '{}' has no schedule that fits: {}", layer.name,
+    sentences.push_back(fmt::format("no schedule that fits was found for layer '{}': {}", layer.name,
                                     layer.rejected.empty()
                                         ? "nothing was measured"
                                         : fmt::format("{} of {} measurements were {}", layer.rejected[0].second,
@@ -93,11 +93,15 @@ std::vector<std::string> missing_layers(const CodesignResult& result) {
 // What a reader might take for granted.
 std::vector<std::string> remarks_on(const CodesignResult& result) {
   std::vector<std::string> sentences = missing_layers(result);
+  if (result.interrupted) sentences.push_back("stopped early, before the measurements were spent; the best so far is kept");
   if (result.left_out > 0) {
+    sentences.push_back(fmt::format("layers of operators that were not asked for: {}; not counted here{}", result.left_out,
+                                    result.check.whole ? ", compiled with default schedules" : ""));
+  }
+  if (result.search == "exhaustive" && !result.all_measured && !result.interrupted) {
     sentences.push_back(
-        fmt::format("layers of operators that were not asked for: {}; not counted here, compiled with default "
-                    "schedules",
-                    result.left_out));
+        fmt::format("the space has more than {} points per layer: not all of it was measured, and better may be left",
+                    with_thousands(result.measurements)));
   }
   if (!result.options.fixed_machine && result.machines_within_area == 1) {
     sentences.push_back(
@@ -113,8 +117,8 @@ std::string space_words(const CodesignResult& result) {
                          ? fmt::format("the machine is {}", printable(result.machine_name))
                          : fmt::format("area at most {:.4g} of the default machine's", options.area_budget);
   if (options.search_buffers) text += ", buffers searched";
-  if (options.most_watts > 0) text += fmt::format(", at most {:.4g} W", options.most_watts);
-  if (options.most_celsius > 0) text += fmt::format(", at most {:.4g} °C", options.most_celsius);
+  if (options.most_watts > 0) text += fmt::format(", at most {:.6g} W", options.most_watts);
+  if (options.most_celsius > 0) text += fmt::format(", at most {:.6g} °C", options.most_celsius);
   const vta::TimingOptions& timing = options.timing;
   return fmt::format("{}; {} core, latencies {} and {}, bus of {} bytes", text, vta::name_of(timing.core),
                      timing.read_latency, timing.write_latency, timing.bus_bytes);
@@ -235,8 +239,11 @@ CodesignTotals totals_of(const CodesignResult& result) {
 
 std::string to_text(const CodesignResult& result) {
   const CodesignTotals totals = totals_of(result);
-  std::string text = fmt::format("{}: fewest cycles by {} ({} measurements per layer, seed {})\n{}\n\n", result.network,
-                                 result.search, with_thousands(result.measurements), result.seed, space_words(result));
+  const std::string measured = result.all_measured
+                                   ? "every point of the space"
+                                   : fmt::format("{} measurements per layer", with_thousands(result.measurements));
+  std::string text = fmt::format("{}: fewest cycles by {} ({}, seed {})\n{}\n\n", result.network, result.search, measured,
+                                 result.seed, space_words(result));
   const auto line = [&text](const auto&... cells) {
     text += fmt::format("  {:<24} {:>5} {:<24} {:>7} {:>12} {:>9} {:>9} {:>9}\n", cells...);
   };
@@ -272,12 +279,12 @@ std::string to_text(const CodesignResult& result) {
     }
   }
   if (totals.optimum_cycles) {
-    text += fmt::format("optimum: these schedules take {:.2f} % more cycles than the fewest there are on this machine\n",
+    text += fmt::format("optimum: these schedules take {:.2f} % more cycles than the best of the space on this machine\n",
                         100 * (totals.cycles / *totals.optimum_cycles - 1));
   }
   if (result.layers[0].joint_optimum_cycles && result.layers[0].found) {
     text += fmt::format(
-        "optimum: {:.2f} % more cycles than the fewest there are on any machine of the space\n",
+        "optimum: {:.2f} % more cycles than the best of the space on any machine\n",
         100 * (totals.cycles / (*result.layers[0].joint_optimum_cycles * static_cast<double>(result.layers[0].count)) - 1));
   }
   text += fmt::format("measured: {} points, {} of them valid", with_thousands(totals.measurements),

@@ -47,6 +47,16 @@ struct CodesignJob {
   std::vector<const DesignSpace*> spaces() const;
 };
 Result<CodesignJob> read_codesign_job(const CodesignArguments& arguments);
+// At most so many of every layer.
+std::int64_t measurements_of(const CodesignArguments& arguments, const CodesignJob& job);
+
+// A layer's program on a machine.
+struct TimedLayer {
+  vta::Timing timing;
+  vta::Energy energy;
+};
+TimedLayer time_layer(const Layer& layer, const vta::Machine& machine, const vta::Schedule& schedule,
+                      const CodesignOptions& options);
 
 // The best of every layer on every machine that was measured: the answer is the machine on which the whole network takes
 // the fewest cycles, among those on which every layer was measured. Of equal ones the smaller machine, then the earlier.
@@ -116,6 +126,7 @@ struct CodesignResult {
   std::string machine_name;  // as the user gave it; empty = it was searched
   std::string search;
   std::int64_t measurements = 0;  // per layer
+  bool all_measured = false;      // by exhaustive: every point of the space
   std::uint64_t seed = 1;
   std::vector<SettingValue> settings;
   std::vector<std::string> command;

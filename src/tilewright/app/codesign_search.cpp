@@ -10,6 +10,7 @@
 #include "tilewright/agents/dcoc.hpp"
 #include "tilewright/agents/network_codesign.hpp"
 #include "tilewright/app/codesign_result.hpp"
+#include "tilewright/app/compile_command.hpp"
 #include "tilewright/app/simulate_command.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/space/codesign_optimum.hpp"
@@ -19,20 +20,20 @@
 namespace tilewright {
 namespace {
 
+constexpr std::int64_t kMostMeasurements = 1'000'000'000;
 constexpr auto kCommitMeasuredEvery = std::chrono::milliseconds(700);
 
 Result<CodesignOptions> codesign_options(const CodesignArguments& arguments) {
   CodesignOptions options;
   TW_TRY(options.timing, timing_options(arguments.core, arguments.timing));
-  options.physical = arguments.physical;
+  TW_TRY(options.physical, vta::check(arguments.physical));
   options.search_buffers = arguments.search_buffers;
   struct Limit {
     const char* flag;
     std::optional<double> value;
   };
-  for (const Limit& limit :
-       {Limit{"--area-budget", arguments.area_budget}, Limit{"--max-power", arguments.max_power},
-        Limit{"--max-temperature", arguments.max_temperature}, Limit{"--clock-mhz", arguments.physical.clock_mhz}}) {
+  for (const Limit& limit : {Limit{"--area-budget", arguments.area_budget}, Limit{"--max-power", arguments.max_power},
+                             Limit{"--max-temperature", arguments.max_temperature}}) {
     if (limit.value && !(*limit.value > 0 && std::isfinite(*limit.value))) {
       return invalid(fmt::format("{} is {}, expected a number above 0", limit.flag, *limit.value));
     }
@@ -43,7 +44,7 @@ Result<CodesignOptions> codesign_options(const CodesignArguments& arguments) {
   if (arguments.machine.empty()) return options;
 
   if (arguments.search_buffers) return invalid("--search-buffers and --machine are both given, expected one of them");
-  TW_TRY(options.base, vta::read_machine(arguments.machine));
+  TW_TRY(options.base, read_compiled_machine(arguments.machine));
   options.fixed_machine = true;
   const double area = vta::relative_area(options.base);
   if (arguments.area_budget && area > *arguments.area_budget) {
@@ -166,19 +167,6 @@ Result<CodesignSearcher> make_codesign_searcher(const CodesignJob& job, const Se
   return CodesignSearcher{std::move(made.searcher), nullptr};
 }
 
-struct Timed {
-  vta::Timing timing;
-  vta::Energy energy;
-};
-Timed time_layer(const Layer& layer, const vta::Machine& machine, const vta::Schedule& schedule,
-                 const CodesignOptions& options) {
-  vta::Code code;
-  vta::generate(layer, machine, schedule, options.finishing, vta::addresses_of(layer, machine), code);
-  Timed timed{vta::time_stream(code.instructions, machine, options.timing), {}};
-  timed.energy = vta::energy_of(timed.timing, machine, options.physical);
-  return timed;
-}
-
 // What a run has found of a layer, timed once more: the store may be another version's, or somebody else's.
 Result<CodesignedLayer> codesigned(const CodesignJob& job, std::size_t index, const Ledger& ledger, const Best* best) {
   const CodesignLayer& problem = job.layers[index];
@@ -201,7 +189,7 @@ Result<CodesignedLayer> codesigned(const CodesignJob& job, std::size_t index, co
   }
   if (best == nullptr) return layer;
   const vta::Schedule schedule = problem.space->schedule(best->point);
-  const Timed timed = time_layer(layer.layer, problem.space->machine(best->point), schedule, job.options);
+  const TimedLayer timed = time_layer(layer.layer, problem.space->machine(best->point), schedule, job.options);
   if (static_cast<double>(timed.timing.cycles) != best->outcome.metrics.latency) {
     return invalid(fmt::format("layer '{}' takes {} cycles, but the store says {}; expected another store", layer.name,
                                timed.timing.cycles, best->outcome.metrics.latency));
@@ -229,6 +217,15 @@ void add_optima(const CodesignJob& job, ThreadPool& threads, CodesignResult& res
 
 }  // namespace
 
+TimedLayer time_layer(const Layer& layer, const vta::Machine& machine, const vta::Schedule& schedule,
+                      const CodesignOptions& options) {
+  vta::Code code;
+  vta::generate(layer, machine, schedule, options.finishing, vta::addresses_of(layer, machine), code);
+  TimedLayer timed{vta::time_stream(code.instructions, machine, options.timing), {}};
+  timed.energy = vta::energy_of(timed.timing, machine, options.physical);
+  return timed;
+}
+
 std::vector<const DesignSpace*> CodesignJob::spaces() const {
   std::vector<const DesignSpace*> spaces;
   for (const CodesignLayer& layer : layers) spaces.push_back(layer.space.get());
@@ -238,6 +235,9 @@ std::vector<const DesignSpace*> CodesignJob::spaces() const {
 Result<CodesignJob> read_codesign_job(const CodesignArguments& arguments) {
   if (arguments.network.empty()) {
     return invalid("the network is missing, expected zoo:NAME or a file: tilewright codesign NETWORK");
+  }
+  if (arguments.measurements && (*arguments.measurements < 1 || *arguments.measurements > kMostMeasurements)) {
+    return invalid(fmt::format("--measurements is {}, expected 1 to {}", *arguments.measurements, kMostMeasurements));
   }
   CodesignJob job;
   TW_TRY(job.options, codesign_options(arguments));
@@ -265,10 +265,19 @@ Result<CodesignJob> read_codesign_job(const CodesignArguments& arguments) {
   }
   if (job.layers.empty()) {
     return invalid(fmt::format("{}: has no layer for the machine{}", arguments.network,
-                               job.host.empty() ? "" : fmt::format(": '{}': {}", job.host[0].name, job.host[0].reason)));
+                               job.host.empty() ? fmt::format(": none is of --operators {}", arguments.operators)
+                                                : fmt::format(": '{}': {}", job.host[0].name, job.host[0].reason)));
   }
   TW_TRY(job.machines_within_area, machines_within(*job.layers[0].space, job.options.area_budget));
   return job;
+}
+
+std::int64_t measurements_of(const CodesignArguments& arguments, const CodesignJob& job) {
+  if (arguments.measurements) return *arguments.measurements;
+  if (arguments.search != "exhaustive") return kDefaultMeasurements;
+  double most = 1;  // too many points are the searcher's to refuse
+  for (const CodesignLayer& layer : job.layers) most = std::max(most, std::pow(10, layer.space->log10_size()));
+  return std::llround(std::min(1.000001 * most + 1, 1e15));
 }
 
 MachineLedger::MachineLedger(const std::vector<CodesignLayer>& layers) {
@@ -299,14 +308,9 @@ void MachineLedger::consider(std::size_t layer, const Point& point, const Outcom
 
 Result<CodesignResult> search_codesign(const CodesignJob& job, const CodesignArguments& arguments, ThreadPool& threads,
                                        StoredMemory* memory, const CodesignProgress& keep_going) {
-  if (arguments.measurements < 1) {
-    return invalid(fmt::format("--measurements is {}, expected at least 1", arguments.measurements));
-  }
-  SearchRequest request{.name = arguments.search,
-                        .spaces = job.spaces(),
-                        .samples = arguments.measurements,
-                        .seed = arguments.seed,
-                        .settings = {}};
+  const std::int64_t most = measurements_of(arguments, job);
+  SearchRequest request{
+      .name = arguments.search, .spaces = job.spaces(), .samples = most, .seed = arguments.seed, .settings = {}};
   for (const std::string& setting : arguments.settings) {
     TW_TRY([[maybe_unused]] const Done added, add_setting(request.settings, setting));
   }
@@ -315,7 +319,7 @@ Result<CodesignResult> search_codesign(const CodesignJob& job, const CodesignArg
   TW_TRY(result.settings, settings_in_force(arguments.search, request.settings));
 
   TW_TRY(const Objective objective, objective_named("latency"));
-  SearchLoop loop(request.spaces, objective, arguments.measurements, threads, memory);
+  SearchLoop loop(request.spaces, objective, most, threads, memory);
   MachineLedger machines(job.layers);
   loop.on_sample = [&](const Proposal& proposal, const Outcome& outcome, const Verdict&) {
     machines.consider(proposal.problem, proposal.point, outcome);
@@ -338,7 +342,11 @@ Result<CodesignResult> search_codesign(const CodesignJob& job, const CodesignArg
   result.options = job.options;
   result.machine_name = arguments.machine;
   result.search = arguments.search;
-  result.measurements = arguments.measurements;
+  result.measurements = most;
+  result.all_measured = arguments.search == "exhaustive" && !result.interrupted &&
+                        std::ranges::all_of(loop.ledgers(), [&](const Ledger& ledger) {
+                          return ledger.samples < most || !arguments.measurements;
+                        });
   result.seed = arguments.seed;
   result.command = arguments.command;
   result.host = job.host;

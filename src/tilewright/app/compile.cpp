@@ -193,7 +193,7 @@ Result<Compilation> plan(const CompileArguments& arguments, ThreadPool& pool) {
   compilation.seed = arguments.seed;
   compilation.verified = !arguments.no_verify;
   TW_TRY(compilation.timing, timing_options(arguments.core, arguments.timing));
-  TW_TRY(const vta::Machine machine, vta::read_machine(arguments.machine));
+  TW_TRY(const vta::Machine machine, read_compiled_machine(arguments.machine));
   QuantiseOptions quantise;
   quantise.seed = arguments.seed;
   quantise.batch = arguments.batch;
@@ -239,6 +239,15 @@ Result<int> compile(const CompileArguments& arguments) {
 }
 
 }  // namespace
+
+Result<vta::Machine> read_compiled_machine(const std::string& source) {
+  TW_TRY(const vta::Machine machine, vta::read_machine(source));
+  if (machine.log_inp_width == 3 && machine.log_wgt_width == 3 && machine.log_acc_width == 5) return machine;
+  return invalid(
+      fmt::format("{}: inputs, weights and accumulators have {}, {} and {} bits, expected 8, 8 and 32: networks "
+                  "are quantised to that",
+                  source, 1 << machine.log_inp_width, 1 << machine.log_wgt_width, 1 << machine.log_acc_width));
+}
 
 int run_compile(const CompileArguments& arguments) {
   const Result<int> code = compile(arguments);

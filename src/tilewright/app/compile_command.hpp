@@ -23,6 +23,9 @@ struct CompileArguments {
   int threads = 0;     // 0 = all processors
   bool json = false;
 };
+// A machine that computes what networks are quantised to; those of other widths only run programs.
+Result<vta::Machine> read_compiled_machine(const std::string& source);
+
 // Exit code 3 when a program computes anything but the reference arithmetic's numbers.
 int run_compile(const CompileArguments& arguments);
 

@@ -110,9 +110,9 @@ std::string verification_line(const Compilation& compilation) {
   const vta::NetworkRun& run = compilation.run;
   if (!run.is_equal()) return "NOT EQUAL: " + vta::verification(compilation.network, run);
   if (!compilation.verified) return "not verified: the programs were not executed";
-  const auto compared = std::ranges::count_if(run.steps, [](const vta::StepRun& step) { return step.elements > 0; });
-  return fmt::format("verified: {} elements of {} {} equal", with_thousands(run.elements()), compared,
-                     compared == 1 ? "step" : "steps");
+  if (run.compared() == 0) return "not verified: no step runs on the machine";
+  return fmt::format("verified: {} elements of {} {} equal", with_thousands(run.elements()), run.compared(),
+                     run.compared() == 1 ? "step" : "steps");
 }
 
 std::string manifest_of(const Compilation& compilation) {

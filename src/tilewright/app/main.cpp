@@ -1,8 +1,11 @@
 // The command line. All parsing is here, all work is in the verbs.
 #include <algorithm>
 #include <cstdio>
+#include <new>
 #include <string>
 #include <vector>
+
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -382,8 +385,9 @@ void add_codesign_options(CLI::App& verb, CodesignArguments& codesign) {
   verb.add_option("--search", codesign.search, "dcoc, autotvm, chameleon, random, genetic, exhaustive, …")
       ->capture_default_str()
       ->group(search);
-  verb.add_option("--measurements", codesign.measurements, "per distinct layer; invalid and repeated ones count too")
-      ->capture_default_str()
+  verb.add_option("--measurements", codesign.measurements,
+                  fmt::format("per distinct layer, invalid and repeated ones too; default {}, with exhaustive all",
+                              kDefaultMeasurements))
       ->group(search);
   verb.add_option("--seed", codesign.seed, "the same seed gives the same bytes for any number of threads")
       ->capture_default_str()
@@ -395,7 +399,7 @@ void add_codesign_options(CLI::App& verb, CodesignArguments& codesign) {
   verb.add_option("-o,--output", codesign.output, "run directory; the same run in it is continued")->group(run);
   verb.add_option("--store", codesign.store, "file of measured points, shared between runs; default: in the run directory")
       ->group(run);
-  verb.add_flag("--optimum", codesign.optimum, "also prove the fewest cycles there are on the answer's machine")->group(run);
+  verb.add_flag("--optimum", codesign.optimum, "also prove the fewest cycles of any schedule of the space")->group(run);
   verb.add_flag("--no-verify", codesign.no_verify, "do not make and execute the programs")->group(run);
   verb.add_option("--threads", codesign.threads, "0 = all")->capture_default_str()->check(CLI::Range(0, 1024))->group(run);
   verb.add_flag("--json", codesign.json, "everything as JSON")->group(run);
@@ -516,7 +520,8 @@ int run(int argc, char** argv) {
   add_simulate_options(*simulate_verb, simulate);
 
   VerifyArguments verify;
-  CLI::App* verify_verb = app.add_subcommand("verify", "evaluate a result of map again and compare every number");
+  CLI::App* verify_verb =
+      app.add_subcommand("verify", "evaluate a result of map or codesign again and compare every number");
   verify_verb->add_option("result", verify.result, "a result.json, or the directory of a run");
   verify_verb->add_flag("--json", verify.json, "everything as JSON");
 
@@ -580,7 +585,19 @@ int report(const Error& error) {
 
 }  // namespace tilewright
 
+namespace {
+
+// The same in every thread. What was measured is in the store, so a smaller request can go on from it.
+[[noreturn]] void end_without_memory() {
+  constexpr std::string_view kSentence = "out of memory, expected a smaller network, fewer --threads or more memory\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, kSentence.data(), kSentence.size());
+  _exit(tilewright::kExitWrongInput);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  std::set_new_handler(end_without_memory);
   const int code = tilewright::run(argc, argv);
   // A full disk or a closed pipe shows only when the last bytes leave.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

@@ -28,7 +28,7 @@ struct MapArguments {
 };
 int run_map(const MapArguments& arguments);
 
-// Evaluates every mapping of a result file (or run directory) again and compares every number.
+// Evaluates every mapping (or schedule) of a result file (or run directory) again and compares every number.
 struct VerifyArguments {
   std::string result;
   bool json = false;

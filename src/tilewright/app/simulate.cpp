@@ -117,13 +117,17 @@ Result<Done> check_arguments(const SimulateArguments& arguments) {
   if (!arguments.timeline.empty() && extension != ".svg" && extension != ".html") {
     return invalid(fmt::format("--timeline is '{}', expected a file that ends with .svg or .html", arguments.timeline));
   }
-  const vta::PhysicalOptions& physical = arguments.physical;
-  if (!(physical.clock_mhz > 0 && physical.clock_mhz <= 1e6)) {
-    return invalid(fmt::format("--clock-mhz is {}, expected above 0 and at most 1000000", physical.clock_mhz));
+  for (const auto& [flag, path] : {std::pair("--dump", arguments.dump), {"--timeline", arguments.timeline}}) {
+    std::error_code status;
+    if (!path.empty() && fs::equivalent(path, arguments.program, status)) {
+      return invalid(fmt::format("{} is '{}', the program itself, expected another file", flag, path));
+    }
+    const fs::path folder = fs::path(path).parent_path();
+    if (!folder.empty() && !fs::is_directory(folder, status)) {
+      return invalid(fmt::format("{} is '{}', but there is no directory '{}'", flag, path, folder.string()));
+    }
   }
-  if (!(physical.kelvin_per_watt >= 0 && physical.kelvin_per_watt <= 1e6)) {
-    return invalid(fmt::format("--kelvin-per-watt is {}, expected 0 to 1000000", physical.kelvin_per_watt));
-  }
+  TW_TRY([[maybe_unused]] const vta::PhysicalOptions physical, vta::check(arguments.physical));
   return Done{};
 }
 

@@ -7,6 +7,7 @@
 
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/map_command.hpp"
+#include "tilewright/app/verdicts.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/space/mapping_outcome.hpp"
@@ -95,18 +96,11 @@ Result<Claim> read_claim(const Json& json, const std::string& where) {
   return claim;
 }
 
-struct Verdicts {
-  std::size_t layers = 0, without = 0;
-  std::vector<std::string> faults;
-};
-
-Result<Verdicts> verify(const std::string& text, const std::string& where) {
+// A result of map has everything that its numbers follow from.
+Result<Verdicts> verify_map(const std::string& text, const std::string& where) {
   Verdicts verdicts;
   try {
     const Json json = Json::parse(text);
-    if (!json.is_object() || json.value("format", Json()) != "tilewright-map-1") {
-      return invalid(fmt::format("{}: is no result of map, expected format tilewright-map-1", where));
-    }
     TW_TRY(const Claim claim, read_claim(json, where));
     double latency = 0, energy = 0, macs = 0;
     for (const Json& layer : json.at("layers")) {
@@ -134,6 +128,15 @@ Result<Verdicts> verify(const std::string& text, const std::string& where) {
   return verdicts;
 }
 
+Result<Verdicts> verify(const std::string& text, const std::filesystem::path& path) {
+  const Json json = Json::parse(text, nullptr, false);
+  const Json format = json.is_object() ? json.value("format", Json()) : Json();
+  if (format == "tilewright-map-1") return verify_map(text, path.string());
+  if (format == "tilewright-codesign-1") return verify_codesign(text, path);
+  return invalid(fmt::format(
+      "{}: is no result of map or codesign, expected format tilewright-map-1 or tilewright-codesign-1", path.string()));
+}
+
 }  // namespace
 
 int run_verify(const VerifyArguments& arguments) {
@@ -144,7 +147,7 @@ int run_verify(const VerifyArguments& arguments) {
   if (std::filesystem::is_directory(path, status)) path /= "result.json";
   const Result<std::string> text = read_file(path);
   if (!text) return report(text.error());
-  const Result<Verdicts> verdicts = verify(*text, path.string());
+  const Result<Verdicts> verdicts = verify(*text, path);
   if (!verdicts) return report(verdicts.error());
   const bool equal = verdicts->faults.empty();
   if (arguments.json) {

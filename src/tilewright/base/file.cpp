@@ -32,17 +32,46 @@ Result<std::string> read_file(const std::filesystem::path& path, std::int64_t mo
   return content;
 }
 
+namespace {
+
+Error not_written(const std::filesystem::path& path, const std::string& reason) {
+  return {ErrorCode::Io, fmt::format("{}: could not be written: {}", path.string(), reason)};
+}
+
+// Where a chain of links leads to.
+std::filesystem::path followed(std::filesystem::path path) {
+  std::error_code status;
+  for (int links = 0; links < 40 && std::filesystem::is_symlink(path, status); ++links) {
+    path = path.parent_path() / std::filesystem::read_symlink(path, status);
+  }
+  return path;
+}
+
+}  // namespace
+
 Result<Done> write_file(const std::filesystem::path& path, std::string_view content) {
-  const std::filesystem::path draft = path.string() + fmt::format(".{}.draft", getpid());
+  const std::filesystem::path target = followed(path);
+  std::error_code status;
+  const std::filesystem::file_status kind = std::filesystem::status(target, status);
+  if (std::filesystem::is_directory(kind)) return not_written(path, "is a directory, expected a file");
+  if (std::filesystem::exists(kind) && access(target.c_str(), W_OK) != 0) return not_written(path, std::strerror(errno));
+  if (std::filesystem::exists(kind) && !std::filesystem::is_regular_file(kind)) {  // a device or a pipe stays what it is
+    std::ofstream stream(target, std::ios::binary | std::ios::app);
+    stream.write(content.data(), static_cast<std::streamsize>(content.size()));
+    stream.close();
+    if (!stream) return not_written(path, std::strerror(errno));
+    return Done{};
+  }
+  const std::filesystem::path draft = target.string() + fmt::format(".{}.draft", getpid());
   std::ofstream stream(draft, std::ios::binary | std::ios::trunc);
   stream.write(content.data(), static_cast<std::streamsize>(content.size()));
   stream.close();
-  std::error_code status;
-  if (stream) std::filesystem::rename(draft, path, status);
+  status.clear();
+  if (stream) std::filesystem::rename(draft, target, status);
   if (!stream || status) {
     const std::string reason = status ? status.message() : std::strerror(errno);
     std::filesystem::remove(draft, status);
-    return Error{ErrorCode::Io, fmt::format("{}: could not be written: {}", path.string(), reason)};
+    return not_written(path, reason);
   }
   return Done{};
 }

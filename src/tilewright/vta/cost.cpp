@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 namespace tilewright::vta {
 namespace {
 
@@ -72,6 +74,19 @@ Energy energy_of(const Timing& timing, const Machine& machine, const PhysicalOpt
   energy.dram = 1e-3 * dram_bytes * kDramByte;
   energy.idle = 1e3 * idle_watts(machine) * static_cast<double>(timing.cycles) / options.clock_mhz;  // W us = 1000 nJ
   return energy;
+}
+
+Result<PhysicalOptions> check(const PhysicalOptions& options) {
+  if (!(options.clock_mhz > 0 && options.clock_mhz <= 1e6)) {
+    return invalid(fmt::format("--clock-mhz is {}, expected above 0 and at most 1000000", options.clock_mhz));
+  }
+  if (!(options.ambient_celsius >= -273.15 && options.ambient_celsius <= 1e4)) {
+    return invalid(fmt::format("--ambient-celsius is {}, expected -273.15 to 10000", options.ambient_celsius));
+  }
+  if (!(options.kelvin_per_watt >= 0 && options.kelvin_per_watt <= 1e6)) {
+    return invalid(fmt::format("--kelvin-per-watt is {}, expected 0 to 1000000", options.kelvin_per_watt));
+  }
+  return options;
 }
 
 double power_watts(const Energy& energy, std::int64_t cycles, const PhysicalOptions& options) {

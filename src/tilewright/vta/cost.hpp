@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 
+#include "tilewright/base/result.hpp"
 #include "tilewright/vta/machine.hpp"
 #include "tilewright/vta/timing.hpp"
 
@@ -35,6 +36,9 @@ struct PhysicalOptions {
   double ambient_celsius = 25;
   double kelvin_per_watt = 20;  // lumped, from junction to ambient
 };
+// The options, or an Error that names the flag of the first one outside its range.
+Result<PhysicalOptions> check(const PhysicalOptions& options);
+
 Energy energy_of(const Timing& timing, const Machine& machine, const PhysicalOptions& options);
 
 // Of one byte read from or written to a buffer, in picojoules: grows with the root of its depth.

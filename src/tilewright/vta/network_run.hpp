@@ -38,8 +38,10 @@ struct NetworkRun {
   std::vector<StepRun> steps;  // as many as the network has
   QuantisedTensors tensors;    // what was computed, by step
 
-  std::int64_t cycles() const;  // of all programs; the host's work takes none here
-  std::int64_t elements() const, differences() const;
+  std::int64_t cycles() const;    // of all programs; the host's work takes none here
+  std::int64_t compared() const;  // steps of the machine whose results were compared with the reference
+  std::int64_t elements() const;  // of those
+  std::int64_t differences() const;
   bool is_equal() const;  // and no fault, and all guards intact
 };
 

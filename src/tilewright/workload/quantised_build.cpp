@@ -15,6 +15,7 @@
 namespace tilewright {
 namespace {
 
+constexpr std::int64_t kMostWeights = std::int64_t{1} << 31;                  // of a step
 constexpr std::int64_t kMostOnnx = std::numeric_limits<std::int32_t>::max();  // bytes, what protobuf can hold
 
 // The sum of two numbers from -63 to 63 is peaked in the middle and always fits int8.
@@ -69,6 +70,10 @@ Result<Done> resize(Draft& draft, const QuantiseOptions& options) {
         draft.steps[index].weight.assign(static_cast<std::size_t>(in.channels) * area, 1 / static_cast<float>(area));
       }
       TW_TRY(const Layer fits, check(step.layer));
+      if (tensor_sizes(fits).weight.value > kMostWeights) {
+        return invalid(fmt::format("{}: step '{}': has {} weights, expected at most 2^31", draft.name, step.name,
+                                   tensor_sizes(fits).weight.value));
+      }
       known.push_back({in.batch, step.layer.out_channels, out_height(step.layer), out_width(step.layer)});
     } else {
       if (step.kind == StepKind::Input) step.shape = draft.input;
