@@ -111,6 +111,8 @@ class Printed(MapTest):
                                    "--samples", "5", "--json").stdout)
         self.assertGreaterEqual(few["layers"][0]["optimum_factor"], 1)
         self.assertAlmostEqual(few["layers"][0]["optimum_factor"], few["layers"][0]["score"][0] / every["layers"][0]["score"][0])
+        part = self.done(self.folder / "flat.yaml", "--hardware", "zoo:gamma-edge", "--max-pes", "4", "--search", "exhaustive", "--samples", "5")
+        self.assertIn("5 samples per layer were spent before every mapping was evaluated", part.stdout)
 
     def test_settings_are_listed_with_what_is_set(self):
         text = self.done("--search", "genetic", "--settings", "--set", "genetic.population=17").stdout

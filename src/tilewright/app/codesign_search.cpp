@@ -343,10 +343,6 @@ Result<CodesignResult> search_codesign(const CodesignJob& job, const CodesignArg
   result.machine_name = arguments.machine;
   result.search = arguments.search;
   result.measurements = most;
-  result.all_measured = arguments.search == "exhaustive" && !result.interrupted &&
-                        std::ranges::all_of(loop.ledgers(), [&](const Ledger& ledger) {
-                          return ledger.samples < most || !arguments.measurements;
-                        });
   result.seed = arguments.seed;
   result.command = arguments.command;
   result.host = job.host;
@@ -362,6 +358,10 @@ Result<CodesignResult> search_codesign(const CodesignJob& job, const CodesignArg
     if (made.calibrations) layer.calibrations = made.calibrations(i);
     result.layers.push_back(std::move(layer));
   }
+  result.all_measured =
+      arguments.search == "exhaustive" && std::ranges::all_of(result.layers, [](const CodesignedLayer& layer) {
+        return static_cast<double>(layer.ledger.samples) > std::pow(10, layer.log10_size) - 0.5;
+      });
   if (arguments.optimum) add_optima(job, threads, result);
   return result;
 }

@@ -111,6 +111,11 @@ std::vector<std::string> remarks_of(const MapResult& result) {
                                   with_thousands(totals.samples),
                                   with_thousands(result.samples * static_cast<std::int64_t>(result.layers.size()))));
   }
+  if (result.search == "exhaustive" &&
+      std::ranges::any_of(result.layers, [&](const MappedLayer& layer) { return layer.ledger.samples == result.samples; })) {
+    remarks.push_back(fmt::format("{} samples per layer were spent before every mapping was evaluated: better may be left.",
+                                  with_thousands(result.samples)));
+  }
   for (const MappedLayer& layer : result.layers) {
     if (layer.found) continue;
     const std::string why = layer.rejected.empty() ? "no sample was drawn" : "mostly " + layer.rejected.front().first;
