@@ -234,8 +234,10 @@ class Schedules(CompileTest):
         refused({"conv1": 7}, "is 7, expected an object of knobs")
         refused({"conv1": {"tile_h": 12, "tile_w": 12, "tile_co": 900}}, "layer 'conv1': schedule")
         path = self.folder / "schedules.json"
-        path.write_text("{")
-        self.refused(self.tiny, "--schedules", path, saying="is not JSON")
+        path.write_text('{"format": "tilewright-schedules-1",\n "layers": {"conv1": {}')
+        self.refused(self.tiny, "--schedules", path, saying="schedules.json:2: is not JSON: ")
+        path.write_text('{"format": "tilewright-schedules-1", "layers": {"conv1": {}, "conv1": {}}}')
+        self.refused(self.tiny, "--schedules", path, saying="'conv1' stands twice, expected once")
         path.write_text('{"format": "tilewright-network-1"}')
         self.refused(self.tiny, "--schedules", path, saying="expected tilewright-schedules-1")
         self.refused(self.tiny, "--schedules", self.folder / "none.json", saying="none.json: no such file")
@@ -262,8 +264,18 @@ class Refused(CompileTest):
     def test_directories_that_hold_other_programs_stay_as_they_are(self):
         self.done(self.tiny, "-o", self.out)
         before = files_of(self.out)
-        self.refused("zoo:squeezenet", "--input-size", "40", "-o", self.out, saying="which is no program of squeezenet")
+        self.refused("zoo:squeezenet", "--input-size", "40", "-o", self.out, saying="which is not of this compilation")
+        self.refused(self.tiny, "--layer", "conv2", "-o", self.out, saying="has 1_conv1.vtaprog, which is not of this compilation")
         self.assertEqual(files_of(self.out), before)
+        (self.out / "manifest.json").unlink()  # as a run leaves it that was killed
+        self.done(self.tiny, "-o", self.out)
+        self.assertEqual(files_of(self.out), before)
+        for name in ("run.json", "machine.json", "listing.txt"):
+            other = self.folder / f"with_{name}"
+            other.mkdir()
+            (other / name).write_text("{}")
+            self.refused(self.tiny, "-o", other, saying=f"has {name}, which is not of this compilation, expected an empty directory")
+            self.assertEqual(files_of(other), {name: b"{}"})
         blocked = self.folder / "file"
         blocked.write_text("")
         self.refused(self.tiny, "-o", blocked, saying="file: ")

@@ -22,32 +22,51 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char *kManifest = "manifest.json", *kMachine = "machine.json", *kListing = "listing.txt";
+
+// Of the files that are there, one that no earlier run of the same compilation has written. Where such a run was killed,
+// the manifest is missing, but a machine or a listing never stands without programs.
+std::optional<std::string> foreign_file(const std::set<std::string>& present, const std::set<std::string>& ours) {
+  if (present.contains("run.json")) return "run.json";
+  bool is_ours = present.contains(kManifest);
+  for (const std::string& name : present) {
+    is_ours = is_ours || ours.contains(name);
+    if (name.ends_with(".vtaprog") && !ours.contains(name)) return name;
+  }
+  for (const char* name : {kMachine, kListing}) {
+    if (!is_ours && present.contains(name)) return name;
+  }
+  return std::nullopt;
+}
+
 // The directory of a compilation, one program at a time. The manifest comes last: where it is, everything is.
 class CompiledFiles {
  public:
   // An empty name writes nothing.
   explicit CompiledFiles(fs::path directory) : directory_(std::move(directory)) {}
 
-  // Refuses a directory with programs that would not be overwritten, for nobody could tell them from ours.
+  // Refuses a directory with files of others: those that would be overwritten, and programs nobody could tell from ours.
   Result<Done> open(const Compilation& compilation) {
     if (directory_.empty()) return Done{};
-    std::set<std::string> ours;
-    for (std::size_t step = 1; step < compilation.network.steps.size(); ++step) {
-      ours.insert(vta::program_file(compilation.network, step));
-    }
     std::error_code failure;
     fs::create_directories(directory_, failure);
     if (failure)
       return Error{ErrorCode::Io, fmt::format("{}: could not be made: {}", directory_.string(), failure.message())};
+    std::set<std::string> ours;
+    for (std::size_t step = 1; step < compilation.network.steps.size(); ++step) {
+      if (compilation.plan.steps[step].schedule) ours.insert(vta::program_file(compilation.network, step));
+    }
+    std::set<std::string> present;
     for (const fs::directory_entry& entry : fs::directory_iterator(directory_, failure)) {
-      if (entry.path().extension() != ".vtaprog" || ours.contains(entry.path().filename().string())) continue;
-      return invalid(fmt::format("{}: has {}, which is no program of {}, expected an empty directory", directory_.string(),
-                                 entry.path().filename().string(), compilation.network.name));
+      present.insert(entry.path().filename().string());
     }
     if (failure)
       return Error{ErrorCode::Io, fmt::format("{}: could not be read: {}", directory_.string(), failure.message())};
-    for (const std::string& name : ours) fs::remove(directory_ / name, failure);
-    fs::remove(directory_ / "manifest.json", failure);
+    if (const auto foreign = foreign_file(present, ours)) {
+      return invalid(fmt::format("{}: has {}, which is not of this compilation, expected an empty directory",
+                                 directory_.string(), printable(*foreign)));
+    }
+    fs::remove(directory_ / kManifest, failure);
     return Done{};
   }
 
@@ -60,9 +79,9 @@ class CompiledFiles {
 
   Result<Done> close(const Compilation& compilation) {
     if (directory_.empty()) return Done{};
-    write("machine.json", vta::to_json(compilation.plan.machine));
-    write("listing.txt", listing_);
-    write("manifest.json", manifest_of(compilation));
+    write(kMachine, vta::to_json(compilation.plan.machine));
+    write(kListing, listing_);
+    write(kManifest, manifest_of(compilation));
     if (error_) return *error_;
     return Done{};
   }
