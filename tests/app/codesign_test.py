@@ -191,7 +191,7 @@ class Answer(CodesignTest):
         self.assertGreater(small["measured"]["machines_within_area"], 1)
         cool = self.found("--measurements", 48, "--max-power", 0.5, "--area-budget", 4, "--no-verify")
         for layer in cool["layers"]:
-            self.assertLessEqual(layer["power"], 500)
+            self.assertLessEqual(layer["power_mw"], 500)
         impossible = self.done(*self.tiny, "--measurements", 16, "--max-temperature", 25.001, code=3).stdout
         self.assertIn("for layer 'conv2': 16 of 16 measurements were over-temperature", impossible)
 

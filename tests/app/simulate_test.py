@@ -219,7 +219,7 @@ class Refused(SimulateTest):
         self.refused(program, "--core", "pipelned", saying="expected sequential or pipelined (did you mean 'pipelined'?)")
         self.refused(program, "--cor", "sequential", saying="'--cor' is not an option of simulate (did you mean '--core'?)")
         self.refused(program, "--machine", "zoo:vtb", saying="zoo:vta")
-        self.refused(program, "--machine", DATA / "leaf_macs.csv", saying="leaf_macs.csv: is not a JSON object")
+        self.refused(program, "--machine", DATA / "leaf_macs.csv", saying="leaf_macs.csv:1: is not JSON: ")
         self.refused(program, "--bus-bytes", "12", saying="the bus is 12 bytes, expected a power of two from 4 to 128, for example 8")
         self.refused(program, "--read-latency", "-1", saying="the read latency is -1 cycles, expected 0 to 1000000")
         self.refused(program, "--read-latency", "fast", saying="--read-latency")

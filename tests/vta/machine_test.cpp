@@ -99,12 +99,14 @@ TEST(Machine, JsonKeysOverrideEachOtherAsDocumented) {
   EXPECT_EQ(machine.log_block_in, 3);
   EXPECT_EQ(machine.log_block_out, 5);
   EXPECT_EQ(reason(R"({"LOG_BLOK": 4})"),
-            "m.json: 'LOG_BLOK' is no key of a machine, expected one like LOG_BLOCK (did you mean 'LOG_BLOCK'?)");
-  EXPECT_EQ(reason(R"({"LOG_BATCH": 1.5})"), "m.json: LOG_BATCH is 1.5, expected a small whole number");
+            "m.json:1: 'LOG_BLOK' is no key of a machine, expected one like LOG_BLOCK (did you mean 'LOG_BLOCK'?)");
+  EXPECT_EQ(reason(R"({"LOG_BATCH": 1.5})"), "m.json:1: LOG_BATCH is 1.5, expected a small whole number");
   EXPECT_EQ(reason(R"({"LOG_BATCH": 18446744073709551615})"),
-            "m.json: LOG_BATCH is 18446744073709551615, expected a small whole number");
+            "m.json:1: LOG_BATCH is 18446744073709551615, expected a small whole number");
   EXPECT_EQ(reason(R"({"LOG_BATCH": 1, "LOG_BATCH": 2})"), "m.json: 'LOG_BATCH' stands twice, expected once");
-  EXPECT_EQ(reason("[4"), "m.json: is not a JSON object, expected the LOG_* keys of a machine");
+  EXPECT_EQ(reason("[4]"), "m.json: is not a JSON object, expected the LOG_* keys of a machine");
+  EXPECT_EQ(reason("{\n  \"LOG_BATCH\": true\n}"), "m.json:2: LOG_BATCH is true, expected a small whole number");
+  EXPECT_EQ(reason("{\n  \"LOG_BATCH\": 1,\n}"), "m.json:3: is not JSON: unexpected '}'; expected string literal");
   EXPECT_EQ(read_machine("zoo:vtb").error().message, "zoo:vtb: no such machine, expected zoo:vta or a JSON file");
 }
 

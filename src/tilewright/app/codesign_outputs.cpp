@@ -139,7 +139,7 @@ Json layer_object(const CodesignedLayer& layer, const CodesignResult& result) {
     const vta::Schedule& s = layer.found->schedule;
     json["cycles"] = static_cast<std::int64_t>(layer.found->metrics.latency);
     json["energy"] = layer.found->metrics.energy;
-    json["power"] = layer.found->metrics.power;
+    json["power_mw"] = layer.found->metrics.power;
     json["gemm_steps"] = layer.found->timing.gemm_steps;
     json["ideal_share"] = ideal_share(*layer.found);
     json["mac_share"] = mac_share(*layer.found, *result.machine);

@@ -43,7 +43,7 @@ std::optional<std::string> fault_of(const ClaimJson& claims, const CodesignLayer
   for (const auto& [name, is] : {std::pair("count", static_cast<double>(problem.count)),
                                  {"cycles", cycles},
                                  {"energy", energy},
-                                 {"power", 1e3 * watts},
+                                 {"power_mw", 1e3 * watts},
                                  {"gemm_steps", static_cast<double>(timed.timing.gemm_steps)}}) {
     if (const auto fault = difference(name, is, claims)) return fault;
   }

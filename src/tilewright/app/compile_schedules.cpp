@@ -3,10 +3,10 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "tilewright/app/compile_result.hpp"
 #include "tilewright/base/file.hpp"
+#include "tilewright/base/json.hpp"
 #include "tilewright/base/text.hpp"
 
 namespace tilewright {
@@ -92,8 +92,7 @@ Result<std::map<std::string, nlohmann::json>> entries_of(const nlohmann::json& j
 
 Result<vta::ScheduleChoice> read_schedules(const std::string& file, const QuantisedNetwork& network) {
   TW_TRY(const std::string text, read_file(file));
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  if (json.is_discarded()) return invalid(fmt::format("{}: is not JSON, expected schedules or a manifest", file));
+  TW_TRY(const nlohmann::json json, parse_json(text, file));
   TW_TRY(const auto entries, entries_of(json, file));
   std::vector<std::string> names;
   for (const QuantisedStep& step : network.steps) {

@@ -1,13 +1,11 @@
 #include <algorithm>
-#include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "tilewright/base/file.hpp"
+#include "tilewright/base/json.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/vta/machine.hpp"
 
@@ -45,30 +43,20 @@ Error unknown_key(const std::string& key, const std::string& where) {
 }  // namespace
 
 Result<Machine> machine_from_json(const std::string& text, const std::string& where) {
-  std::set<std::string> keys;
-  std::optional<std::string> repeated;
-  const nlohmann::json::parser_callback_t remember = [&](int level, nlohmann::json::parse_event_t event,
-                                                         nlohmann::json& value) {
-    if (event == nlohmann::json::parse_event_t::key && level == 1 && !keys.insert(value.get<std::string>()).second) {
-      repeated = value.get<std::string>();
-    }
-    return true;
-  };
-  const auto json = nlohmann::json::parse(text, remember, false);
+  TW_TRY(const nlohmann::json json, parse_json(text, where));
   if (!json.is_object()) return invalid(where + ": is not a JSON object, expected the LOG_* keys of a machine");
-  if (repeated)
-    return invalid(fmt::format("{}: '{}' stands twice, expected once", where, printable(repeated->substr(0, 60))));
   Machine machine;
   if (json.contains("LOG_BLOCK")) {
-    TW_TRY(machine.log_block_in, small_integer(json["LOG_BLOCK"], where, "LOG_BLOCK"));
+    TW_TRY(machine.log_block_in, small_integer(json["LOG_BLOCK"], key_position(text, where, "LOG_BLOCK"), "LOG_BLOCK"));
     machine.log_block_out = machine.log_block_in;
   }
   for (auto item = json.begin(); item != json.end(); ++item) {
     const std::string& key = item.key();
     if (key == "TARGET" || key == "HW_VER" || key == "LOG_BLOCK") continue;
     const auto known = std::ranges::find_if(kKeys, [&](const Key& candidate) { return key == candidate.name; });
-    if (known == std::end(kKeys)) return unknown_key(key, where);
-    TW_TRY(machine.*known->value, small_integer(item.value(), where, key));
+    const std::string position = key_position(text, where, key);
+    if (known == std::end(kKeys)) return unknown_key(key, position);
+    TW_TRY(machine.*known->value, small_integer(item.value(), position, key));
   }
   return check(machine, where);
 }

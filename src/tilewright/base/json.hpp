@@ -1,0 +1,18 @@
+// JSON that people write: what is wrong with it has a line, and a key that stands twice is wrong.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "tilewright/base/result.hpp"
+
+namespace tilewright {
+
+// `where` is what error sentences call the file: "m.json:3: is not JSON: …".
+Result<nlohmann::json> parse_json(const std::string& text, const std::string& where);
+
+// "m.json:3", the line on which a key of `text` stands first; "m.json" where that cannot be told.
+std::string key_position(const std::string& text, const std::string& where, const std::string& key);
+
+}  // namespace tilewright
