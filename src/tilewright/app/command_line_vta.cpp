@@ -1,0 +1,143 @@
+#include "tilewright/app/command_line.hpp"
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "tilewright/app/codesign_command.hpp"
+#include "tilewright/app/compile_command.hpp"
+#include "tilewright/app/simulate_command.hpp"
+
+namespace tilewright {
+namespace {
+
+// The machine's memory and core, as compile and simulate time programs with them.
+void add_timing_options(CLI::App& verb, std::string& core, vta::TimingOptions& timing) {
+  const std::string group = "Core and memory";
+  verb.add_option("--core", core, "sequential (RTL of 2019 to 2021, cycle for cycle) or pipelined (since 2021)")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--read-latency", timing.read_latency, "cycles from a read command to its first data")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--write-latency", timing.write_latency, "cycles from the last data of a write to its acknowledge")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--bus-bytes", timing.bus_bytes, "per cycle and direction")->capture_default_str()->group(group);
+  verb.add_option("--burst-bytes", timing.burst_bytes, "a burst never crosses a multiple of it")
+      ->capture_default_str()
+      ->group(group);
+}
+
+}  // namespace
+
+void add_simulate_options(CLI::App& verb, SimulateArguments& simulate) {
+  verb.add_option("program", simulate.program, "a .vtaprog file, as compile writes them");
+  verb.add_option("--machine", simulate.machine, "zoo:vta, or a JSON file with VTA's LOG_* keys")->capture_default_str();
+  add_timing_options(verb, simulate.core, simulate.timing);
+
+  const std::string physical = "Power and heat";
+  verb.add_option("--clock-mhz", simulate.physical.clock_mhz, "for time and power; cycles do not depend on it")
+      ->capture_default_str()
+      ->group(physical);
+  verb.add_option("--ambient-celsius", simulate.physical.ambient_celsius, "around the package")
+      ->capture_default_str()
+      ->group(physical);
+  verb.add_option("--kelvin-per-watt", simulate.physical.kelvin_per_watt, "thermal resistance from junction to ambient")
+      ->capture_default_str()
+      ->group(physical);
+
+  const std::string results = "Results";
+  verb.add_flag("--functional-only", simulate.functional_only, "execute, count no cycles")->group(results);
+  verb.add_flag("--timing-only", simulate.timing_only, "count cycles, compute nothing")->group(results);
+  verb.add_option("--dump", simulate.dump, "write the program's dump regions into this file")->group(results);
+  verb.add_option("--timeline", simulate.timeline, "draw who worked when: a .svg or .html file")->group(results);
+  verb.add_flag("--listing", simulate.listing, "show the instructions first")->group(results);
+  verb.add_flag("--json", simulate.json, "everything as JSON")->group(results);
+  verb.footer(
+      "Exit codes: 0 done; 2 wrong input, or a program that is malformed or reaches outside a memory; 4 it hangs or FINISH "
+      "is "
+      "not last; 5 tokens are left over.\n"
+      "Example: tilewright simulate out/01_conv1.vtaprog --machine out/machine.json --timeline conv1.svg");
+}
+
+void add_compile_options(CLI::App& verb, CompileArguments& compile) {
+  verb.add_option("network", compile.network,
+                  "zoo:NAME (seeded weights), a network file (same), or an ONNX model (its own)");
+  verb.add_option("--machine", compile.machine, "zoo:vta, or a JSON file with VTA's LOG_* keys")->capture_default_str();
+  verb.add_option("--schedules", compile.schedules, "default, a file of tiles and threads by layer, or a manifest.json")
+      ->capture_default_str();
+  verb.add_option("--layer", compile.layer, "name of one step; without it, all steps");
+  verb.add_option("--batch", compile.batch, "images")->capture_default_str()->check(CLI::Range(1, 1 << 16));
+  verb.add_option("--input-size", compile.input_size, "rows and columns of the input; default: the network's own")
+      ->check(CLI::Range(1, 1 << 16));
+  verb.add_option("--seed", compile.seed, "of weights and input; the same seed gives the same bytes")->capture_default_str();
+  add_timing_options(verb, compile.core, compile.timing);
+
+  const std::string results = "Results";
+  verb.add_flag("--no-verify", compile.no_verify, "do not execute the programs")->group(results);
+  verb.add_option("-o,--output", compile.output, "directory for programs, manifest.json, machine.json, listing.txt")
+      ->group(results);
+  verb.add_option("--threads", compile.threads, "0 = all")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024))
+      ->group(results);
+  verb.add_flag("--json", compile.json, "everything as JSON")->group(results);
+  verb.footer(
+      "Exit codes: 0 done; 2 wrong input; 3 a program computes other numbers than the reference arithmetic.\n"
+      "Example: tilewright compile zoo:resnet18 -o out");
+}
+
+void add_codesign_options(CLI::App& verb, CodesignArguments& codesign) {
+  verb.add_option("network", codesign.network, "zoo:NAME, or a file: .onnx, .yaml, .m (MAESTRO), .csv (GAMMA)");
+  verb.add_option("--layer", codesign.layer, "name of one layer; without it, all layers");
+  verb.add_option("--operators", codesign.operators, "only layers of these, with commas: conv, depthwise, fc, matmul");
+
+  const std::string machine = "Machine";
+  verb.add_option("--machine", codesign.machine, "search schedules only: zoo:vta, or a JSON file with VTA's LOG_* keys")
+      ->group(machine);
+  verb.add_flag("--search-buffers", codesign.search_buffers, "the sizes of the buffers are searched too")->group(machine);
+  verb.add_option("--area-budget", codesign.area_budget, "most area, in areas of the default machine; default 1")
+      ->group(machine);
+  verb.add_option("--max-power", codesign.max_power, "W of any layer")->group(machine);
+  verb.add_option("--max-temperature", codesign.max_temperature, "degrees Celsius while any layer runs")->group(machine);
+  verb.add_option("--clock-mhz", codesign.physical.clock_mhz, "for power; cycles do not depend on it")
+      ->capture_default_str()
+      ->group(machine);
+  verb.add_option("--ambient-celsius", codesign.physical.ambient_celsius, "around the package")
+      ->capture_default_str()
+      ->group(machine);
+  verb.add_option("--kelvin-per-watt", codesign.physical.kelvin_per_watt, "thermal resistance from junction to ambient")
+      ->capture_default_str()
+      ->group(machine);
+  add_timing_options(verb, codesign.core, codesign.timing);
+
+  const std::string search = "Search";
+  verb.add_option("--search", codesign.search, "dcoc, autotvm, chameleon, random, genetic, exhaustive, …")
+      ->capture_default_str()
+      ->group(search);
+  verb.add_option("--measurements", codesign.measurements,
+                  fmt::format("per distinct layer, invalid and repeated ones too; default {}, with exhaustive all",
+                              kDefaultMeasurements))
+      ->group(search);
+  verb.add_option("--seed", codesign.seed, "the same seed gives the same bytes for any number of threads")
+      ->capture_default_str()
+      ->group(search);
+  verb.add_option("--set", codesign.settings, "a hyper-parameter: dcoc.batch=32 (see --settings)")->group(search);
+  verb.add_flag("--settings", codesign.show_settings, "list the hyper-parameters of --search and end")->group(search);
+
+  const std::string run = "Run and results";
+  verb.add_option("-o,--output", codesign.output, "run directory; the same run in it is continued")->group(run);
+  verb.add_option("--store", codesign.store, "file of measured points, shared between runs; default: in the run directory")
+      ->group(run);
+  verb.add_flag("--optimum", codesign.optimum, "also prove the fewest cycles of any schedule of the space")->group(run);
+  verb.add_flag("--no-verify", codesign.no_verify, "do not make and execute the programs")->group(run);
+  verb.add_option("--threads", codesign.threads, "0 = all")->capture_default_str()->check(CLI::Range(0, 1024))->group(run);
+  verb.add_flag("--json", codesign.json, "everything as JSON")->group(run);
+  verb.footer(
+      "Exit codes: 0 done; 2 wrong input; 3 no machine has a schedule for every layer, or a program computes other numbers "
+      "than the reference; 130 stopped by Ctrl-C, best so far kept.\n"
+      "Example: tilewright codesign zoo:resnet18 --area-budget 1.0 --measurements 512 -o runs/resnet18");
+}
+
+}  // namespace tilewright
