@@ -4,24 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "tilewright/app/codesign_result.hpp"
+#include "tilewright/app/compile_result.hpp"
 #include "tilewright/app/verdicts.hpp"
 
 namespace tilewright {
 namespace {
 
 using ClaimJson = nlohmann::json;
-
-vta::Schedule claimed_schedule(const ClaimJson& json) {
-  vta::Schedule schedule;
-  schedule.tile_b = json.at("tile_b");
-  schedule.tile_h = json.at("tile_h");
-  schedule.tile_w = json.at("tile_w");
-  schedule.tile_ci = json.at("tile_ci");
-  schedule.tile_co = json.at("tile_co");
-  schedule.h_threading = json.at("h_threading");
-  schedule.oc_threading = json.at("oc_threading");
-  return schedule;
-}
 
 std::optional<std::string> difference(const char* name, double is, const ClaimJson& claims) {
   const auto claimed = claims.at(name).get<double>();
@@ -32,9 +21,10 @@ std::optional<std::string> difference(const char* name, double is, const ClaimJs
 // The first thing a layer claims that is not so, or nothing; adds its time and energy to the totals.
 std::optional<std::string> fault_of(const ClaimJson& claims, const CodesignLayer& problem, const vta::Machine& machine,
                                     const CodesignOptions& options, CodesignTotals& totals) {
-  const vta::Schedule schedule = claimed_schedule(claims.at("schedule"));
-  if (const auto misfit = vta::misfit(problem.layer(), machine, schedule)) return misfit->sentence();
-  const TimedLayer timed = time_layer(problem.layer(), machine, schedule, options);
+  const Result<vta::Schedule> schedule = schedule_from_json(claims.at("schedule"), "schedule");
+  if (!schedule) return schedule.error().message;
+  if (const auto misfit = vta::misfit(problem.layer(), machine, *schedule)) return misfit->sentence();
+  const TimedLayer timed = time_layer(problem.layer(), machine, *schedule, options);
   if (timed.timing.fault) return timed.timing.fault->sentence;
   const auto cycles = static_cast<double>(timed.timing.cycles), energy = timed.energy.total();
   const double watts = vta::power_watts(timed.energy, timed.timing.cycles, options.physical);

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "tilewright/vta/network_manifest.hpp"
 
 namespace tilewright {
@@ -26,8 +28,11 @@ std::string verification_line(const Compilation& compilation);
 // tilewright-manifest-1; `verification` is null where nothing was executed.
 std::string manifest_of(const Compilation& compilation);
 
-// The schedules of a file: tilewright-schedules-1, {"format": …, "layers": {"conv1": {"tile_h": 14, …}, …}} with 1 for knobs
-// that are absent, or the manifest of another compilation. Every layer must be one of the network's.
+// {"tile_h": 14, "oc_threading": 2, …}: a knob that is absent is 1.
+Result<vta::Schedule> schedule_from_json(const nlohmann::json& json, const std::string& where);
+
+// The schedules of a file: tilewright-schedules-1, {"format": …, "layers": {"conv1": {"tile_h": 14, …}, …}} or the
+// manifest of another compilation. Every layer must be one of the network's.
 Result<vta::ScheduleChoice> read_schedules(const std::string& file, const QuantisedNetwork& network);
 
 }  // namespace tilewright

@@ -58,15 +58,6 @@ Result<Done> set_knob(const std::string& key, const nlohmann::json& value, const
   return Done{};
 }
 
-Result<vta::Schedule> schedule_from(const nlohmann::json& json, const std::string& where) {
-  if (!json.is_object()) return invalid(fmt::format("{}: is {}, expected an object of knobs", where, shown(json)));
-  vta::Schedule schedule;
-  for (auto item = json.begin(); item != json.end(); ++item) {
-    TW_TRY([[maybe_unused]] const Done set, set_knob(item.key(), item.value(), where, schedule));
-  }
-  return schedule;
-}
-
 // {"layers": {name: knobs}}, or the steps of a manifest, as pairs of name and knobs.
 Result<std::map<std::string, nlohmann::json>> entries_of(const nlohmann::json& json, const std::string& file) {
   std::map<std::string, nlohmann::json> entries;
@@ -90,6 +81,15 @@ Result<std::map<std::string, nlohmann::json>> entries_of(const nlohmann::json& j
 
 }  // namespace
 
+Result<vta::Schedule> schedule_from_json(const nlohmann::json& json, const std::string& where) {
+  if (!json.is_object()) return invalid(fmt::format("{}: is {}, expected an object of knobs", where, shown(json)));
+  vta::Schedule schedule;
+  for (auto item = json.begin(); item != json.end(); ++item) {
+    TW_TRY([[maybe_unused]] const Done set, set_knob(item.key(), item.value(), where, schedule));
+  }
+  return schedule;
+}
+
 Result<vta::ScheduleChoice> read_schedules(const std::string& file, const QuantisedNetwork& network) {
   TW_TRY(const std::string text, read_file(file));
   TW_TRY(const nlohmann::json json, parse_json(text, file));
@@ -106,7 +106,7 @@ Result<vta::ScheduleChoice> read_schedules(const std::string& file, const Quanti
       return invalid(fmt::format("{} is none of {}, expected one of its {} layers{}", where, network.name, names.size(),
                                  did_you_mean(name, names)));
     }
-    TW_TRY(schedules[name], schedule_from(knobs, where));
+    TW_TRY(schedules[name], schedule_from_json(knobs, where));
   }
   return vta::ScheduleChoice([schedules](const Layer& layer) -> std::optional<vta::Schedule> {
     const auto found = schedules.find(layer.name);
