@@ -99,6 +99,8 @@ class Zoo(unittest.TestCase):
         self.assertGreaterEqual(len(names["accelerators"]), 8)
         self.assertIn("1.814 G MACs", run("zoo", "resnet18").stdout)
         self.assertIn("pes: 168", run("zoo", "eyeriss").stdout)
+        self.assertIn("zoo:vta", run("zoo").stdout)
+        self.assertEqual(json.loads(run("zoo", "vta").stdout)["LOG_BLOCK"], 4)
 
 
 class Explain(unittest.TestCase):

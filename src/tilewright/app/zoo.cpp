@@ -6,6 +6,7 @@
 
 #include "tilewright/app/commands.hpp"
 #include "tilewright/base/text.hpp"
+#include "tilewright/vta/machine.hpp"
 #include "tilewright/zoo/zoo.hpp"
 
 namespace tilewright {
@@ -13,8 +14,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kVta = "vta";  // not a file of the zoo: the machine that vta/ has as its default
+
 int list_everything(bool as_json) {
-  Json json{{"networks", Json::array()}, {"accelerators", Json::array()}};
+  Json json{{"networks", Json::array()}, {"accelerators", Json::array()}, {"vta_machines", Json::array()}};
   std::string text = "networks                 layers      MACs\n";
   for (const std::string& name : zoo_names("networks")) {
     const Result<Network> network = read_network("zoo:" + name);
@@ -34,6 +37,10 @@ int list_everything(bool as_json) {
     json["accelerators"].push_back(
         {{"name", name}, {"pes", machine->pes}, {"l1", machine->l1.value}, {"l2", machine->l2.value}});
   }
+  const vta::Machine machine;
+  text += fmt::format("\nVTA-class machines, for codesign, compile and simulate\n  zoo:{:<18} a core of {} x {} x {}\n",
+                      kVta, machine.batch(), machine.block_in(), machine.block_out());
+  json["vta_machines"].push_back({{"name", kVta}});
   std::fputs(as_json ? (json.dump(2) + "\n").c_str() : text.c_str(), stdout);
   return kExitDone;
 }
@@ -103,6 +110,10 @@ int run_zoo(const ZooArguments& arguments) {
   if (arguments.source.empty()) return list_everything(arguments.json);
   const bool bare = arguments.source.find_first_of(":./") == std::string::npos;
   const std::string source = bare ? "zoo:" + arguments.source : arguments.source;
+  if (lower(source) == fmt::format("zoo:{}", kVta)) {
+    std::fputs(vta::to_json(vta::Machine{}).c_str(), stdout);
+    return kExitDone;
+  }
   const std::vector<std::string> machines = zoo_names("accelerators");
   const bool machine_name = is_zoo_source(source) && std::ranges::find(machines, source.substr(4)) != machines.end();
   const Result<Network> network = machine_name ? Result<Network>(Error{}) : read_network(source, {arguments.batch});
