@@ -94,8 +94,10 @@ class Printed(MapTest):
         for layer in found["layers"]:
             for name in ("nest", "status", "metrics", "score", "utilisation", "mapping", "dataflow", "dataflow_factor"):
                 self.assertIn(name, layer)
-            for name in ("latency", "energy", "edp", "area", "power", "l1", "l2", "macs", "pes"):
+            for name in ("latency", "energy", "edp", "power", "l1", "l2", "macs", "pes"):
                 self.assertGreater(layer["metrics"][name], 0, name)
+            self.assertIsNone(layer["metrics"]["area"])  # gamma-edge gives no figures
+            self.assertNotIn("area_parts", layer)
             self.assertEqual(layer["samples"], 80)
             self.assertEqual(layer["valid"] + sum(layer["rejected"].values()), 80)
             self.assertTrue(0 < layer["utilisation"] <= 1)
@@ -278,7 +280,7 @@ class Verified(MapTest):
         good = path.read_text()
         for name in ("latency", "energy", "area", "power", "macs", "l1", "l2", "pes"):
             result = json.loads(good)
-            result["layers"][1]["metrics"][name] += 1
+            result["layers"][1]["metrics"][name] = (result["layers"][1]["metrics"][name] or 0) + 1
             path.write_text(json.dumps(result))
             text = self.done(self.runs, verb="verify", code=3).stdout
             self.assertRegex(text, rf"layer conv2: .*\b{name}\b")
@@ -320,6 +322,40 @@ class Asked(MapTest):
         self.assertEqual(best["lexicographic:latency,energy"]["score"][0], metrics["latency"])
         weighted = best["weighted:latency=2,energy=1"]
         self.assertAlmostEqual(weighted["score"][0] / (weighted["metrics"]["latency"] ** 2 * weighted["metrics"]["energy"]), 1)
+
+    def test_area_and_power_are_those_of_the_machine(self):
+        for hardware, known in (("zoo:shidiannao", True), ("zoo:gamma-cloud", False)):
+            for model in ("sound", "exact"):
+                found = json.loads(self.done(self.folder / "tiny.yaml", "--hardware", hardware, "--samples", "60", "--search", "random",
+                                             "--model", model, "--json", "-o", self.folder / f"{hardware[4:]}-{model}").stdout)
+                self.assertEqual("pe_um2" in found["machine"], known)
+                for layer in [*found["layers"], {"metrics": found["totals"]}]:
+                    metrics = layer["metrics"]
+                    seconds = metrics["latency"] / 1e9  # both run at 1 GHz
+                    self.assertAlmostEqual(metrics["power"] / 1e3 / (metrics["energy"] / 1e9 / seconds), 1, places=9)
+                    if not known:
+                        self.assertIsNone(metrics["area"])
+                    elif "area_parts" in layer:
+                        parts = layer["area_parts"]
+                        self.assertAlmostEqual(sum(parts.values()), metrics["area"], places=3)
+                        self.assertAlmostEqual(parts["pe"], 64 * 10312, places=3)
+                        self.assertAlmostEqual(parts["l2"], metrics["l2"] * 14.84, places=3)
+                        self.assertLess(metrics["area"], 4.86e6)
+                with open(self.folder / f"{hardware[4:]}-{model}" / "layers.csv") as file:
+                    areas = [row["area_um2"] for row in csv.DictReader(file)]
+                self.assertEqual([area != "" for area in areas], [known] * 3)
+                self.done(self.folder / f"{hardware[4:]}-{model}", verb="verify")
+
+    def test_an_unknown_area_is_no_objective_and_no_limit(self):
+        for asked in (["--objective", "area"], ["--objective", "weighted:latency=2,area=1"], ["--objective", "lexicographic:latency,area"],
+                      ["--max-area", "1e18"]):
+            for verb, *network in (("map",), ("agents",), ("compare", "--network")):
+                self.refused(*network, self.folder / "tiny.yaml", "--hardware", "zoo:gamma-cloud", *asked, verb=verb,
+                             saying="zoo:gamma-cloud gives no figures for one, expected area: {pe_um2: …, buffer_byte_um2: …} in the machine file")
+            self.found("--samples", "20", "--search", "random", "--model", "maestro", *asked)  # MAESTRO has its own
+        found = json.loads(self.done(self.folder / "tiny.yaml", "--hardware", "zoo:shidiannao", "--samples", "60", "--search", "random",
+                                     "--objective", "area", "--json").stdout)
+        self.assertEqual(found["layers"][0]["score"][0], found["layers"][0]["metrics"]["area"])
 
     def test_limits_that_nothing_keeps_are_told(self):
         result = self.done(*self.tiny, "--samples", "40", "--max-l1", "1", code=3)

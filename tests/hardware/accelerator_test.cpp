@@ -35,8 +35,9 @@ TEST(AcceleratorYaml, ReadsEveryField) {
       "offchip_bandwidth: 16\n"
       "simd_lanes: 4\n"
       "clock_ghz: 0.2\n"
+      "leakage_mw: 7\n"
       "energy_pj: {mac: 1.5, l1_access: 2.5, l2_access: 3.5}\n"
-      "area: {pe_um2: 100, buffer_byte_um2: 0.5, pe_mw: 2, buffer_byte_mw: 0.25}\n");
+      "area: {pe_um2: 100, buffer_byte_um2: 0.5, l1_byte_um2: 2}\n");
   const Accelerator expected{.name = "mine",
                              .source = "a paper",
                              .pes = 168,
@@ -47,8 +48,9 @@ TEST(AcceleratorYaml, ReadsEveryField) {
                              .offchip_bandwidth = 16,
                              .simd_lanes = 4,
                              .clock_ghz = 0.2,
+                             .leakage = {7},
                              .energy = {{1.5}, {2.5}, {3.5}},
-                             .area = {{100}, {0.5}, {2}, {0.25}}};
+                             .area = {.pe = {{100}}, .buffer_byte = {{0.5}}, .l1_byte = {{2}}}};
   EXPECT_EQ(accelerator, expected);
   EXPECT_EQ(accelerator.noc.latency(), 6);
 }
@@ -75,9 +77,29 @@ TEST(AcceleratorYaml, ComplaintsNameTheLine) {
             "a.yaml:3: clusters of 2 do not divide 3 units, expected sizes whose product divides pes");
   EXPECT_EQ(complaint_about_yaml("pes: 16\nclusters: [2, 2, 2, 2]\n"),
             "a.yaml:3: clusters are nested 4 deep, expected at most 3");
-  EXPECT_EQ(complaint_about_yaml("pes: 1\nclock_ghz: 0\n"), "a.yaml:3: clock_ghz is 0, expected more than 0");
-  EXPECT_EQ(complaint_about_yaml("pes: 1\nenergy_pj: {mac: -1}\n"), "a.yaml:3: energy_pj.mac is -1, expected at least 0");
+  EXPECT_EQ(complaint_about_yaml("pes: 1\nclock_ghz: 0\n"),
+            "a.yaml:3: clock_ghz is 0, expected a number from 1e-09 to 1000");
+  EXPECT_EQ(complaint_about_yaml("pes: 1\nenergy_pj: {mac: -1}\n"),
+            "a.yaml:3: energy_pj.mac is -1, expected a number from 0 to 1000000000");
   EXPECT_THAT(accelerator_from_yaml("pes: 1\n", "a.yaml").error().message, HasSubstr("'format' is missing"));
+}
+
+TEST(AcceleratorYaml, NumbersThatNoMachineHasAreRefused) {
+  for (const std::string line : {"energy_pj: {mac: 1e300}", "energy_pj: {l1_access: 1e300}", "energy_pj: {l2_access: 1.1e9}",
+                                 "clock_ghz: 1e-300", "clock_ghz: 1e300", "leakage_mw: 1e300", "leakage_mw: -1",
+                                 "area: {pe_um2: 1e300}", "area: {buffer_byte_um2: -1}", "area: {l1_byte_um2: 1e13}"}) {
+    EXPECT_THAT(complaint_about_yaml("pes: 3\n" + line + "\n"), HasSubstr("expected a number from")) << line;
+  }
+  for (const std::string word : {"nan", "inf", "1e999", "-.inf", ".nan"}) {
+    EXPECT_THAT(complaint_about_yaml("pes: 3\nclock_ghz: " + word + "\n"), HasSubstr("expected a number")) << word;
+  }
+}
+
+TEST(AcceleratorYaml, AreaIsKnownWhenElementsAndBytesAre) {
+  EXPECT_FALSE(from_yaml("pes: 3\n").area.known());
+  EXPECT_FALSE(from_yaml("pes: 3\narea: {pe_um2: 5}\n").area.known());
+  EXPECT_FALSE(from_yaml("pes: 3\narea: {pe_um2: 5, l1_byte_um2: 1}\n").area.known());
+  EXPECT_TRUE(from_yaml("pes: 3\narea: {pe_um2: 5, buffer_byte_um2: 1}\n").area.known());
 }
 
 TEST(AcceleratorYaml, WhatIsWrittenIsReadBack) {
@@ -94,8 +116,13 @@ TEST(AcceleratorYaml, WhatIsWrittenIsReadBack) {
                             .offchip_bandwidth = maybe(1),
                             .simd_lanes = rng.between(1, 16),
                             .clock_ghz = rng.uniform() + 0.001,
+                            .leakage = {},
                             .energy = {{rng.uniform()}, {rng.uniform()}, {rng.uniform() * 1e-9}},
-                            .area = {{rng.uniform() * 1e9}, {rng.uniform()}, {0}, {rng.uniform()}}};
+                            .area = {}};
+    if (rng.below(2) == 0) accelerator.leakage = {rng.uniform() * 1e6};
+    for (auto* figure : {&accelerator.area.pe, &accelerator.area.buffer_byte, &accelerator.area.l1_byte}) {
+      if (rng.below(2) == 0) *figure = SquareMicrometres{rng.uniform() * 1e9};
+    }
     if (rng.below(2) == 0) accelerator.clusters = {4, 3};
     const Result<Accelerator> again = accelerator_from_yaml(to_yaml(accelerator), "again.yaml");
     ASSERT_TRUE(again) << again.error().message;

@@ -299,7 +299,7 @@ void MachineLedger::consider(std::size_t layer, const Point& point, const Outcom
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     cycles += static_cast<double>(counts_[i]) * entry.layers[i]->outcome.metrics.latency;
   }
-  const double area = outcome.metrics.area;
+  const double area = outcome.metrics.area.value_or(0);
   if (answer_ && std::pair(answer_->cycles, answer_->area) <= std::pair(cycles, area)) return;
   answer_ = Answer{cycles, area, {}};
   for (const std::optional<Best>& one : entry.layers) answer_->layers.push_back(*one);

@@ -58,10 +58,31 @@ std::string energy_lines(const Cost& cost, Model model) {
   const std::pair<std::string_view, double> parts[] = {
       {"MAC", cost.energy_parts.mac.value}, {"L1", cost.energy_parts.l1.value}, {"L2", cost.energy_parts.l2.value}};
   for (const auto& [name, picojoules] : parts) {
-    const double share = picojoules / 1000 / cost.energy.value;
+    const double share = cost.energy.value > 0 ? picojoules / 1000 / cost.energy.value : 0;
     text += fmt::format("    {:<10}  {:<12} {} {:>5.1f} %\n", name, nanojoules(picojoules / 1000), bar(share), share * 100);
   }
   return text;
+}
+
+// "0.66 mm2 of PEs, 3.9 mm2 of L2": what there is none of is left out.
+std::string area_line(const Cost& cost, Model model) {
+  if (!cost.area) return "  area          unknown (the machine file gives no figures)\n";
+  std::vector<std::string> parts;
+  for (const auto& [name, part] : {std::pair("PEs", cost.area_parts.pe),
+                                   {"L1s", cost.area_parts.l1},
+                                   {"L2", cost.area_parts.l2},
+                                   {"NoC", cost.area_parts.noc}}) {
+    if (part.value > 0) parts.push_back(fmt::format("{} {:.4g}", name, part.value / 1e6));
+  }
+  return fmt::format("  area          {:.4g} mm2 with the buffers this mapping needs ({}{})\n", cost.area->value / 1e6,
+                     is_maestro(model) ? "MAESTRO's regression: " : "", join(parts, ", "));
+}
+
+std::string power_line(const Cost& cost, const Accelerator& accelerator, Model model) {
+  if (is_maestro(model)) return fmt::format("  power         {:.4g} mW (MAESTRO's regression)\n", cost.power.value);
+  const std::string leakage =
+      accelerator.leakage.value > 0 ? fmt::format(", of which {:.4g} leak", accelerator.leakage.value) : "";
+  return fmt::format("  power         {:.4g} mW at {:g} GHz{}\n", cost.power.value, accelerator.clock_ghz, leakage);
 }
 
 std::string limit_lines(const Cost& cost, const Accelerator& accelerator) {
@@ -124,6 +145,12 @@ nlohmann::ordered_json cost_json(const Job& job, const LayerResult& result) {
     json["energy_mac_nj"] = cost.energy_parts.mac.value / 1000;
     json["energy_l1_nj"] = cost.energy_parts.l1.value / 1000;
     json["energy_l2_nj"] = cost.energy_parts.l2.value / 1000;
+    if (cost.area) {
+      json["area_pe_um2"] = cost.area_parts.pe.value;
+      json["area_l1_um2"] = cost.area_parts.l1.value;
+      json["area_l2_um2"] = cost.area_parts.l2.value;
+    }
+    json["leakage_mw"] = cost.power_parts.leakage.value;
     json["violation"] = cost.violation;
   }
   const Roofline roof = roofline(cost, job.accelerator);
@@ -155,8 +182,7 @@ std::string result_as_text(const Job& job, const LayerResult& result) {
                         100 * utilisation(cost, machine), machine.pes * machine.simd_lanes);
     text += energy_lines(cost, job.model);
     text += fmt::format("  EDP           {:.4g} nJ x cycles\n", cost.energy_delay());
-    text += fmt::format("  area, power   {:.4g} mm2, {:.4g} mW (with the buffers this mapping needs)\n\n",
-                        cost.area.value / 1e6, cost.power.value);
+    text += area_line(cost, job.model) + power_line(cost, machine, job.model) + "\n";
     text += limit_lines(cost, machine) + "\n" + traffic_lines(cost) + "\n" + roofline_lines(cost, machine);
   }
   if (layer.mapping) text += "\n" + to_loop_nest(*layer.mapping, layer.nest);

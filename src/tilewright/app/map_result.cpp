@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tilewright/base/text.hpp"
+#include "tilewright/cost/area.hpp"
 
 namespace tilewright {
 namespace {
@@ -18,7 +19,7 @@ void accumulate(Metrics& sum, const Metrics& one, double count) {
   sum.latency += count * one.latency;
   sum.energy += count * one.energy;
   sum.macs += count * one.macs;
-  sum.area = std::max(sum.area, one.area);
+  if (one.area) sum.area = std::max(sum.area.value_or(0), *one.area);
   sum.power = std::max(sum.power, one.power);
   sum.l1 = std::max(sum.l1, one.l1);
   sum.l2 = std::max(sum.l2, one.l2);
@@ -26,9 +27,11 @@ void accumulate(Metrics& sum, const Metrics& one, double count) {
 }
 
 Json to_json(const Metrics& metrics) {
-  return {{"latency", metrics.latency}, {"energy", metrics.energy}, {"edp", metrics.edp()},
-          {"area", metrics.area},       {"power", metrics.power},   {"macs", metrics.macs},
-          {"l1", metrics.l1},           {"l2", metrics.l2},         {"pes", metrics.pes}};
+  return {{"latency", metrics.latency}, {"energy", metrics.energy},
+          {"edp", metrics.edp()},       {"area", metrics.area ? Json(*metrics.area) : Json()},
+          {"power", metrics.power},     {"macs", metrics.macs},
+          {"l1", metrics.l1},           {"l2", metrics.l2},
+          {"pes", metrics.pes}};
 }
 
 Json to_json(const Nest& nest) {
@@ -41,6 +44,12 @@ Json to_json(const Nest& nest) {
   return json;
 }
 
+// Of an area by the machine's own figures; MAESTRO's is no sum of true parts.
+std::optional<AreaParts> area_parts(const MappedLayer::Found& found, Model model) {
+  if (is_maestro(model)) return std::nullopt;
+  return area_of(found.machine, Bytes{std::llround(found.metrics.l1)}, Bytes{std::llround(found.metrics.l2)});
+}
+
 Json to_json(const MappedLayer& layer, const MapResult& result) {
   Json json{{"name", layer.name},
             {"count", layer.count},
@@ -51,6 +60,9 @@ Json to_json(const MappedLayer& layer, const MapResult& result) {
     const MappedLayer::Found& found = *layer.found;
     json["metrics"] = to_json(found.metrics);
     json["score"] = found.score;
+    if (const auto parts = area_parts(found, result.model)) {
+      json["area_parts"] = {{"pe", parts->pe.value}, {"l1", parts->l1.value}, {"l2", parts->l2.value}};
+    }
     json["utilisation"] = utilisation(found.metrics, result.machine.simd_lanes);
     json["pes"] = found.machine.pes;
     json["mapping"] = to_yaml(found.mapping);
@@ -96,6 +108,10 @@ MapTotals totals_of(const MapResult& result) {
     } else {
       all_classic = false;
     }
+  }
+  for (Metrics* network : {&totals.metrics, &classic}) {
+    if (is_maestro(result.model) || !(network->latency > 0)) continue;
+    network->power = power_of({network->energy}, network->latency, result.machine).value;
   }
   if (all_classic && totals.failed < result.layers.size()) {
     totals.dataflow_factor = score_of(result.objective, classic)[0] / score_of(result.objective, totals.metrics)[0];
@@ -235,8 +251,9 @@ std::string layers_csv(const MapResult& result) {
     csv += fmt::format("{},{},{},", quoted(layer.name), layer.count, macs(layer.nest).value);
     if (layer.found) {
       const Metrics& m = layer.found->metrics;
-      csv += fmt::format("{},{},{},{},{},{},{},{},{},", m.latency, m.energy, m.edp(), m.area, m.power, m.l1, m.l2,
-                         utilisation(m, result.machine.simd_lanes), layer.found->score[0]);
+      csv +=
+          fmt::format("{},{},{},{},{},{},{},{},{},", m.latency, m.energy, m.edp(), m.area ? fmt::format("{}", *m.area) : "",
+                      m.power, m.l1, m.l2, utilisation(m, result.machine.simd_lanes), layer.found->score[0]);
     } else {
       csv += ",,,,,,,,,";
     }

@@ -59,7 +59,8 @@ double utilisation(const Metrics& metrics, std::int64_t lanes);
 
 // Of the whole network, each layer as often as it is there; layers without a mapping are left out.
 struct MapTotals {
-  Metrics metrics;                        // latency, energy and MACs are sums; area, power and buffers the largest
+  Metrics metrics;                        // latency, energy and MACs are sums; area and buffers the largest; power is energy
+                                          // over time, MAESTRO's the largest
   std::optional<double> dataflow_factor;  // the objective with every layer's best classic dataflow, by ours
   std::int64_t samples = 0, valid = 0, repeated = 0;
   std::size_t failed = 0;  // layers

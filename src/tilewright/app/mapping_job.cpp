@@ -96,6 +96,12 @@ Result<MappingJob> read_mapping_job(const MappingArguments& arguments) {
                                did_you_mean(arguments.space, spaces)));
   }
   TW_TRY(job.accelerator, read_machine(arguments));
+  if (needs_area(job.objective) && !is_maestro(job.model) && !job.accelerator.area.known()) {
+    return invalid(fmt::format(
+        "{} needs an area, but {} gives no figures for one, expected area: {{pe_um2: …, "
+        "buffer_byte_um2: …}} in the machine file",
+        job.objective.limits.area ? "--max-area" : "--objective " + name_of(job.objective), printable(arguments.hardware)));
+  }
   TW_TRY(job.network, read_network(arguments.network, {arguments.batch}));
   job.network_name = printable(job.network.name);
   if (job.network.layers.empty()) return invalid(fmt::format("{}: has no layer to map", arguments.network));

@@ -60,10 +60,13 @@ std::optional<std::string> fault_of(const Json& layer, const Claim& claim) {
   if (!outcome.feasible) return fmt::format("breaks a limit: {}", name_of(static_cast<Infeasible::Reason>(outcome.reason)));
   const Metrics& found = outcome.metrics;
   const Json& metrics = layer.at("metrics");
+  if (metrics.at("area") != (found.area ? Json(*found.area) : Json())) {
+    return fmt::format("area is {}, the file says {}", found.area ? fmt::format("{:.17g}", *found.area) : "unknown",
+                       metrics.at("area").dump());
+  }
   for (const auto& [name, value] : {std::pair("latency", found.latency),
                                     {"energy", found.energy},
                                     {"edp", found.edp()},
-                                    {"area", found.area},
                                     {"power", found.power},
                                     {"macs", found.macs},
                                     {"l1", found.l1},

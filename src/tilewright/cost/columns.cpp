@@ -76,6 +76,7 @@ constexpr std::size_t kFirstBlank = 25;  // from the second traffic column on, n
 class RowWriter {
  public:
   void integer(std::int64_t number) { row_[next_++] = {ColumnValue::Kind::Integer, number, 0, 0}; }
+  void unknown() { row_[next_++] = {ColumnValue::Kind::Unknown, 0, 0, 0}; }
   void real(double number) { row_[next_++] = {ColumnValue::Kind::Real, 0, number, 0}; }
   void long_real(long double number) { row_[next_++] = {ColumnValue::Kind::LongReal, 0, 0, number}; }
   Row finish() const {
@@ -110,7 +111,7 @@ Row row_of(const Cost& cost, const Nest& nest, const Accelerator& accelerator, M
   row.real(macs / static_cast<double>(cost.runtime.value));
   row.real(static_cast<double>(static_cast<long double>(cost.macs.value) / static_cast<long double>(cost.runtime.value) /
                                static_cast<long double>(cost.energy.value) * 1000000000));
-  row.real(cost.area.value);
+  cost.area ? row.real(cost.area->value) : row.unknown();
   row.real(cost.power.value);
   row.integer(cost.peak_bandwidth);
   row.real(cost.detail.mean_bandwidth);
@@ -171,10 +172,16 @@ void append_text(std::string& out, const ColumnValue& value) {
       out.append(text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%Lg", value.long_real)));
       break;
     }
+    case ColumnValue::Kind::Unknown:
+      break;
   }
 }
 
 void append_json(std::string& out, const ColumnValue& value) {
+  if (value.kind == ColumnValue::Kind::Unknown) {
+    out += "null";
+    return;
+  }
   const bool finite = value.kind == ColumnValue::Kind::Integer ||
                       (value.kind == ColumnValue::Kind::Real ? std::isfinite(value.real) : std::isfinite(value.long_real));
   if (!finite) out += '"';

@@ -20,7 +20,7 @@ const std::array<Column, kColumnCount>& columns();
 
 // A number as MAESTRO prints it: integers in full, reals with six significant digits.
 struct ColumnValue {
-  enum class Kind : std::uint8_t { Integer, Real, LongReal };
+  enum class Kind : std::uint8_t { Integer, Real, LongReal, Unknown };
   Kind kind = Kind::Integer;
   std::int64_t integer = 0;
   double real = 0;
@@ -31,7 +31,7 @@ using Row = std::array<ColumnValue, kColumnCount>;
 // `cost` must have been evaluated with all columns.
 Row row_of(const Cost& cost, const Nest& nest, const Accelerator& accelerator, Model model);
 
-// Appends the number's text. In JSON, "nan", "-nan" and "inf" are strings.
+// Appends the number's text, nothing for an unknown one. In JSON, "nan", "-nan" and "inf" are strings, unknown is null.
 void append_text(std::string& out, const ColumnValue& value);
 void append_json(std::string& out, const ColumnValue& value);
 

@@ -90,8 +90,12 @@ struct EnergyParts {
   Picojoules mac, l1, l2;
 };
 
+struct AreaParts {
+  SquareMicrometres pe, l1, l2, noc;  // noc: MAESTRO only
+};
+
 struct PowerParts {
-  Milliwatts pe, l1, l2, noc;
+  Milliwatts pe, l1, l2, noc, leakage;  // noc: MAESTRO only
 };
 
 struct Delay {
@@ -113,8 +117,9 @@ struct Cost {
   Macs macs;       // as counted at level 0
   Macs leaf_macs;  // as counted at the processing elements
   Nanojoules energy;
-  EnergyParts energy_parts;  // sound model only; MAESTRO's single number has no true parts
-  SquareMicrometres area;
+  EnergyParts energy_parts;               // sound model only; MAESTRO's single number has no true parts
+  std::optional<SquareMicrometres> area;  // nothing = unknown: the machine gives no figures
+  AreaParts area_parts;                   // of a known area
   Milliwatts power;
   PowerParts power_parts;
   PerOperand<Traffic> traffic;

@@ -123,11 +123,12 @@ Cost Evaluator::Workspace::to_cost(const Analysis& analysis, const Cost* previou
   cost.flat = !analysis.descended;
   if (compatible) {
     cost.energy = maestro_energy(cost, previous);
+    set_maestro_area_and_power(cost, accelerator);
   } else {
     cost.energy_parts = sound_energy(cost, accelerator.energy);
     cost.energy = {(cost.energy_parts.mac + cost.energy_parts.l1 + cost.energy_parts.l2).value / 1000};
+    set_area_and_power(cost, accelerator);
   }
-  set_area_and_power(cost, accelerator, options.model);
   if (options.columns == Columns::All) cost.detail = to_detail(analysis, cost, options.model);
   return cost;
 }

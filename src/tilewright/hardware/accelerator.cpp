@@ -1,6 +1,5 @@
 #include "tilewright/hardware/accelerator.hpp"
 
-#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -54,24 +53,26 @@ std::optional<AcceleratorFault> fault_of(const Accelerator& accelerator) {
                             fmt::format("make a latency of {}, expected at most {}", accelerator.noc.latency(), kUnlimited)};
   if (auto fault = fault_of_clusters(accelerator)) return fault;
 
+  // Wide enough for any machine, and narrow enough that no sum or product of what is measured leaves a double.
   struct Coefficient {
     const char* field;
-    double is;
+    double is, least, most;
   };
+  const auto micrometres = [](const std::optional<SquareMicrometres>& figure) { return figure ? figure->value : 0; };
   const Coefficient coefficients[] = {
-      {"energy_pj.mac", accelerator.energy.mac.value},
-      {"energy_pj.l1_access", accelerator.energy.l1_access.value},
-      {"energy_pj.l2_access", accelerator.energy.l2_access.value},
-      {"area.pe_um2", accelerator.area.pe.value},
-      {"area.buffer_byte_um2", accelerator.area.buffer_byte.value},
-      {"area.pe_mw", accelerator.area.pe_power.value},
-      {"area.buffer_byte_mw", accelerator.area.buffer_byte_power.value},
+      {"energy_pj.mac", accelerator.energy.mac.value, 0, 1e9},
+      {"energy_pj.l1_access", accelerator.energy.l1_access.value, 0, 1e9},
+      {"energy_pj.l2_access", accelerator.energy.l2_access.value, 0, 1e9},
+      {"area.pe_um2", micrometres(accelerator.area.pe), 0, 1e12},
+      {"area.buffer_byte_um2", micrometres(accelerator.area.buffer_byte), 0, 1e12},
+      {"area.l1_byte_um2", micrometres(accelerator.area.l1_byte), 0, 1e12},
+      {"leakage_mw", accelerator.leakage.value, 0, 1e9},
+      {"clock_ghz", accelerator.clock_ghz, 1e-9, 1e3},
   };
-  for (const auto& [field, is] : coefficients) {
-    if (!std::isfinite(is) || is < 0) return AcceleratorFault{field, fmt::format("is {}, expected at least 0", is)};
+  for (const auto& [field, is, least, most] : coefficients) {
+    if (!(is >= least && is <= most))
+      return AcceleratorFault{field, fmt::format("is {}, expected a number from {} to {}", is, least, most)};
   }
-  if (!std::isfinite(accelerator.clock_ghz) || accelerator.clock_ghz <= 0)
-    return AcceleratorFault{"clock_ghz", fmt::format("is {}, expected more than 0", accelerator.clock_ghz)};
   return std::nullopt;
 }
 

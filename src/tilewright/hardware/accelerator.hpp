@@ -32,12 +32,13 @@ struct EnergyTable {
   bool operator==(const EnergyTable&) const = default;
 };
 
-// Area and power coefficients; defaults are MAESTRO's regression (docs/cost_model.md has the formulas).
+// What a part of the machine covers. A figure that is not given is not known, and then no area is: there is none that holds
+// for every process.
 struct AreaTable {
-  SquareMicrometres pe{283};  // per SIMD lane
-  SquareMicrometres buffer_byte{0.104};
-  Milliwatts pe_power{1.2223};  // per SIMD lane
-  Milliwatts buffer_byte_power{0.00345};
+  std::optional<SquareMicrometres> pe;           // per SIMD lane
+  std::optional<SquareMicrometres> buffer_byte;  // of L2, and of L1 unless that has its own
+  std::optional<SquareMicrometres> l1_byte;
+  bool known() const { return pe && buffer_byte; }
   bool operator==(const AreaTable&) const = default;
 };
 
@@ -52,6 +53,7 @@ struct Accelerator {
   std::int64_t offchip_bandwidth = kUnlimited;  // elements per cycle
   std::int64_t simd_lanes = 1;                  // MACs per processing element and cycle
   double clock_ghz = 1.0;
+  Milliwatts leakage{0};  // of the whole machine, whatever it does
   EnergyTable energy;
   AreaTable area;
 

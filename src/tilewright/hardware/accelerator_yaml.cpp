@@ -1,4 +1,5 @@
-// Our own form of an accelerator. A limit that is not given is no limit; an energy or area that is not given is MAESTRO's.
+// Our own form of an accelerator. A limit that is not given is no limit; an energy that is not given is MAESTRO's; an
+// area that is not given is unknown.
 //
 //   format: tilewright-accelerator-1
 //   name: eyeriss
@@ -8,7 +9,10 @@
 //   l2_bytes: 110592
 //   noc: {bandwidth: 64, hops: 1, hop_latency: 1}
 //   offchip_bandwidth: 16
+//   clock_ghz: 0.2
+//   leakage_mw: 8
 //   energy_pj: {mac: 0.23, l1_access: 0.39, l2_access: 4.28}
+//   area: {pe_um2: 10300, buffer_byte_um2: 14.8, l1_byte_um2: 0}
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -48,13 +52,15 @@ Result<EnergyTable> energy_of(const Yaml& root) {
 }
 
 Result<AreaTable> area_of(const Yaml& root) {
-  TW_TRY(const Yaml node, section(root, "area", {"pe_um2", "buffer_byte_um2", "pe_mw", "buffer_byte_mw"}));
-  const AreaTable table;
-  TW_TRY(const double pe, node.number("pe_um2", table.pe.value));
-  TW_TRY(const double buffer_byte, node.number("buffer_byte_um2", table.buffer_byte.value));
-  TW_TRY(const double pe_power, node.number("pe_mw", table.pe_power.value));
-  TW_TRY(const double buffer_byte_power, node.number("buffer_byte_mw", table.buffer_byte_power.value));
-  return AreaTable{{pe}, {buffer_byte}, {pe_power}, {buffer_byte_power}};
+  TW_TRY(const Yaml node, section(root, "area", {"pe_um2", "buffer_byte_um2", "l1_byte_um2"}));
+  AreaTable table;
+  for (const auto& [key, figure] :
+       {std::pair("pe_um2", &table.pe), {"buffer_byte_um2", &table.buffer_byte}, {"l1_byte_um2", &table.l1_byte}}) {
+    if (node.find(key) == nullptr) continue;
+    TW_TRY(const double value, node.number(key, 0));
+    *figure = SquareMicrometres{value};
+  }
+  return table;
 }
 
 // The node of "noc.bandwidth", or the nearest one above it that is there.
@@ -70,12 +76,22 @@ std::string limit_line(std::string_view key, std::int64_t value) {
   return value == kUnlimited ? "" : fmt::format("{}: {}\n", key, value);
 }
 
+std::string to_yaml(const AreaTable& area) {
+  std::string text;
+  for (const auto& [key, figure] :
+       {std::pair("pe_um2", area.pe), {"buffer_byte_um2", area.buffer_byte}, {"l1_byte_um2", area.l1_byte}}) {
+    if (figure) text += fmt::format("  {}: {}\n", key, figure->value);
+  }
+  return text.empty() ? "" : "area:\n" + text;
+}
+
 }  // namespace
 
 Result<Accelerator> accelerator_from_yaml(const std::string& text, const std::string& where) {
   TW_TRY(const Yaml root, parse_yaml_document(text, where, kFormat));
-  TW_TRY(const Done known, root.only_keys({"format", "name", "source", "pes", "clusters", "l1_bytes", "l2_bytes", "noc",
-                                           "offchip_bandwidth", "simd_lanes", "clock_ghz", "energy_pj", "area"}));
+  TW_TRY(const Done known,
+         root.only_keys({"format", "name", "source", "pes", "clusters", "l1_bytes", "l2_bytes", "noc", "offchip_bandwidth",
+                         "simd_lanes", "clock_ghz", "leakage_mw", "energy_pj", "area"}));
   const Accelerator defaults;
   TW_TRY(const std::string name, root.text("name", std::filesystem::path(where).stem().string()));
   TW_TRY(const std::string source, root.text("source", ""));
@@ -92,6 +108,7 @@ Result<Accelerator> accelerator_from_yaml(const std::string& text, const std::st
   TW_TRY(const std::int64_t offchip_bandwidth, root.integer("offchip_bandwidth", defaults.offchip_bandwidth));
   TW_TRY(const std::int64_t simd_lanes, root.integer("simd_lanes", defaults.simd_lanes));
   TW_TRY(const double clock_ghz, root.number("clock_ghz", defaults.clock_ghz));
+  TW_TRY(const double leakage, root.number("leakage_mw", defaults.leakage.value));
   TW_TRY(const EnergyTable energy, energy_of(root));
   TW_TRY(const AreaTable area, area_of(root));
   const Accelerator accelerator{.name = name,
@@ -104,6 +121,7 @@ Result<Accelerator> accelerator_from_yaml(const std::string& text, const std::st
                                 .offchip_bandwidth = offchip_bandwidth,
                                 .simd_lanes = simd_lanes,
                                 .clock_ghz = clock_ghz,
+                                .leakage = {leakage},
                                 .energy = energy,
                                 .area = area};
   if (const auto fault = fault_of(accelerator))
@@ -113,7 +131,6 @@ Result<Accelerator> accelerator_from_yaml(const std::string& text, const std::st
 
 std::string to_yaml(const Accelerator& accelerator) {
   const auto& [mac, l1_access, l2_access] = accelerator.energy;
-  const auto& [pe, buffer_byte, pe_power, buffer_byte_power] = accelerator.area;
   std::string text = fmt::format("format: {}\nname: {}\n", kFormat, yaml_scalar(accelerator.name));
   if (!accelerator.source.empty()) text += fmt::format("source: {}\n", yaml_scalar(accelerator.source));
   text += fmt::format("pes: {}\n", accelerator.pes);
@@ -125,11 +142,10 @@ std::string to_yaml(const Accelerator& accelerator) {
   text += fmt::format("  hops: {}\n  hop_latency: {}\n", accelerator.noc.hops, accelerator.noc.hop_latency);
   text += limit_line("offchip_bandwidth", accelerator.offchip_bandwidth);
   text += fmt::format("simd_lanes: {}\nclock_ghz: {}\n", accelerator.simd_lanes, accelerator.clock_ghz);
+  if (accelerator.leakage.value > 0) text += fmt::format("leakage_mw: {}\n", accelerator.leakage.value);
   text +=
       fmt::format("energy_pj:\n  mac: {}\n  l1_access: {}\n  l2_access: {}\n", mac.value, l1_access.value, l2_access.value);
-  text += fmt::format("area:\n  pe_um2: {}\n  buffer_byte_um2: {}\n  pe_mw: {}\n  buffer_byte_mw: {}\n", pe.value,
-                      buffer_byte.value, pe_power.value, buffer_byte_power.value);
-  return text;
+  return text + to_yaml(accelerator.area);
 }
 
 }  // namespace tilewright

@@ -1,6 +1,8 @@
 #include "tilewright/search/stored_memory.hpp"
 
 #include <array>
+#include <cmath>
+#include <limits>
 #include <set>
 
 #include <fmt/format.h>
@@ -10,21 +12,25 @@ namespace {
 
 constexpr std::size_t kNumberCount = 8;
 
+// An unknown area is NaN there.
 std::array<double, kNumberCount> numbers_of(const Metrics& metrics) {
-  return {metrics.latency, metrics.energy, metrics.area, metrics.power, metrics.macs, metrics.l1, metrics.l2, metrics.pes};
+  return {metrics.latency, metrics.energy, metrics.area.value_or(std::numeric_limits<double>::quiet_NaN()),
+          metrics.power,   metrics.macs,   metrics.l1,
+          metrics.l2,      metrics.pes};
 }
 
 Metrics metrics_of(std::span<const double> numbers) {
   return {.latency = numbers[0],
           .energy = numbers[1],
-          .area = numbers[2],
+          .area = std::isnan(numbers[2]) ? std::nullopt : std::optional(numbers[2]),
           .power = numbers[3],
           .macs = numbers[4],
           .l1 = numbers[5],
           .l2 = numbers[6],
           .pes = numbers[7]};
 }
-static_assert(sizeof(Metrics) == kNumberCount * sizeof(double), "every metric is stored");
+static_assert(sizeof(Metrics) == (kNumberCount + 1) * sizeof(double),
+              "every metric is stored, and whether the area is known");
 
 }  // namespace
 

@@ -52,9 +52,10 @@ std::uint64_t mapping_problem_key(const Nest& nest, const Accelerator& accelerat
   for (const std::int32_t stride : nest.stride) append_raw(stride, bytes);
   const EnergyTable& energy = accelerator.energy;
   const AreaTable& area = accelerator.area;
+  const auto figure = [](const std::optional<SquareMicrometres>& known) { return known ? known->value : -1; };
   for (const double number :
-       {energy.mac.value, energy.l1_access.value, energy.l2_access.value, area.pe.value, area.buffer_byte.value,
-        area.pe_power.value, area.buffer_byte_power.value, accelerator.clock_ghz}) {
+       {energy.mac.value, energy.l1_access.value, energy.l2_access.value, figure(area.pe), figure(area.buffer_byte),
+        figure(area.l1_byte), accelerator.leakage.value, accelerator.clock_ghz}) {
     append_raw(number, bytes);
   }
   return XXH3_64bits(bytes.data(), bytes.size());

@@ -21,7 +21,7 @@ Outcome outcome_of(const Evaluation& evaluation, Macs true_macs, const Accelerat
           0,
           {.latency = static_cast<double>(cost.runtime.value),
            .energy = cost.energy.value,
-           .area = cost.area.value,
+           .area = cost.area ? std::optional(cost.area->value) : std::nullopt,
            .power = cost.power.value,
            .macs = static_cast<double>(true_macs.value),
            .l1 = static_cast<double>(cost.l1.value),

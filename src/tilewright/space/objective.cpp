@@ -1,5 +1,6 @@
 #include "tilewright/space/objective.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -66,7 +67,8 @@ double value_of(Metric metric, const Metrics& metrics) {
     case Metric::Throughput:
       return metrics.macs / metrics.latency;
     case Metric::Area:
-      return metrics.area;
+      TW_ASSERT(metrics.area);  // read_mapping_job refuses what needs an unknown area
+      return *metrics.area;
     case Metric::Power:
       return metrics.power;
   }
@@ -133,10 +135,15 @@ Score score_of(const Objective& objective, const Metrics& metrics) {
   return score;
 }
 
+bool needs_area(const Objective& objective) {
+  return objective.limits.area ||
+         std::ranges::any_of(objective.terms, [](const Objective::Term& term) { return term.metric == Metric::Area; });
+}
+
 std::optional<std::string_view> broken_limit(const Limits& limits, const Metrics& metrics) {
   if (limits.latency && metrics.latency > *limits.latency) return "latency";
   if (limits.energy && metrics.energy > *limits.energy) return "energy";
-  if (limits.area && metrics.area > *limits.area) return "area";
+  if (limits.area && metrics.area.value_or(0) > *limits.area) return "area";
   if (limits.power && metrics.power > *limits.power) return "power";
   return std::nullopt;
 }

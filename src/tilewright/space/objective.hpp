@@ -14,9 +14,9 @@
 namespace tilewright {
 
 enum class Metric : std::uint8_t { Latency, Energy, Edp, Throughput, Area, Power };
-std::string_view name_of(Metric metric);  // "latency", …
-std::string_view unit_of(Metric metric);  // "cycles", "nJ", "nJ·cycles", "MACs/cycle", "um²", "mW"
-double value_of(Metric metric, const Metrics& metrics);
+std::string_view name_of(Metric metric);                 // "latency", …
+std::string_view unit_of(Metric metric);                 // "cycles", "nJ", "nJ·cycles", "MACs/cycle", "um²", "mW"
+double value_of(Metric metric, const Metrics& metrics);  // an area must be known
 
 // Smaller is better, compared from the first entry to the last; unused entries are 0.
 inline constexpr std::size_t kMostObjectives = 3;
@@ -51,6 +51,9 @@ std::string name_of(const Objective& objective);  // what objective_named reads 
 
 // Throughput counts as its inverse, so that smaller is better.
 Score score_of(const Objective& objective, const Metrics& metrics);
+
+// Whether a search for it needs machines whose area is known.
+bool needs_area(const Objective& objective);
 
 // The first limit that is broken: "power".
 std::optional<std::string_view> broken_limit(const Limits& limits, const Metrics& metrics);
