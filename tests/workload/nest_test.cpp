@@ -116,6 +116,24 @@ TEST(Nest, RandomLayersKeepTheirMacs) {
   EXPECT_GT(kept, 1000);
 }
 
+TEST(Nest, RandomTransposedLayersKeepTheirMacs) {
+  Rng rng(5, "nest");
+  for (int i = 0; i < 2000; ++i) {
+    auto layer = convolution("random", {.batch = rng.between(1, 3),
+                                        .out_channels = 12,
+                                        .in_channels = 12,
+                                        .in_height = rng.between(1, 30),
+                                        .in_width = rng.between(1, 30),
+                                        .kernel_height = rng.between(1, 6),
+                                        .kernel_width = rng.between(1, 6),
+                                        .stride = rng.between(1, 4)});
+    layer.op = Operator::TransposedConvolution;
+    layer.groups = i % 3 == 0 ? 12 : i % 3;  // 12: each channel for itself
+    layer.groups = std::max<std::int64_t>(layer.groups, 1);
+    EXPECT_EQ(macs(nest_of(layer).value()), macs(layer)) << layer.groups << " " << layer.kernel_height;
+  }
+}
+
 TEST(Nest, LoopsLongerThan31BitsAreAnError) {
   const auto layer = fully_connected("huge", 1, 1, std::int64_t{1} << 31);
   EXPECT_FALSE(nest_of(layer));

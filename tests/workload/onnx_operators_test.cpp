@@ -1,5 +1,6 @@
 // Every operator that becomes a layer, with multiply-accumulates small enough to check by hand.
 #include "onnx_builder.hpp"
+#include "tilewright/workload/nest.hpp"
 #include "tilewright/workload/network.hpp"
 
 namespace tilewright {
@@ -98,14 +99,83 @@ TEST(OnnxConv, OneAxisIsTheWidth) {
   EXPECT_EQ(macs(layer).value, 3 * 10 * 2 * 4);
 }
 
-TEST(OnnxConv, ThreeAxesAreListedWithTheirOperations) {
+TEST(OnnxConv, OfThreeAxesOneBecomesImagesAndChannels) {
   ModelBuilder model;
   model.input("x", {1, 2, 4, 5, 6}).weight("w", {3, 2, 2, 2, 2});
   model.node("Conv", {"x", "w"}, {"y"});
-  const OtherOperator other = only_other(model);
-  EXPECT_EQ(other.name, "Conv (3-D)");
-  EXPECT_TRUE(other.operations_known);
-  EXPECT_EQ(other.operations, 2 * (3 * 4 * 5) * 3 * (2 * 8));
+  const Layer layer = only_layer(model);
+  EXPECT_EQ(layer, convolution("y", {.batch = 3,  // positions along the depth
+                                     .out_channels = 3,
+                                     .in_channels = 2 * 2,  // with a tap of the depth each
+                                     .in_height = 5,
+                                     .in_width = 6,
+                                     .kernel_height = 2,
+                                     .kernel_width = 2}));
+  EXPECT_EQ(macs(layer).value, (3 * 4 * 5) * 3 * (2 * 8));
+  EXPECT_EQ(tensor_sizes(layer).weight.value, 3 * 2 * 8);
+  EXPECT_EQ(tensor_sizes(layer).output.value, 3 * 3 * 4 * 5);
+}
+
+TEST(OnnxConv, TheAxisThatIsFoldedIsTheOneWhoseWindowsOverlapLeast) {
+  ModelBuilder model;  // a convolution in time, as (2+1)-D networks have them: nothing is read twice
+  model.input("x", {2, 8, 6, 10, 12}).weight("w", {4, 8, 3, 1, 1});
+  model.node("Conv", {"x", "w"}, {"y"}).with("pads", Ints{1, 0, 0, 1, 0, 0}).with("strides", Ints{1, 2, 1});
+  const Layer layer = only_layer(model);
+  EXPECT_EQ(layer.batch, 2 * 5);
+  EXPECT_EQ(layer.in_channels, 8);
+  EXPECT_EQ(layer.in_height, 6);
+  EXPECT_EQ(layer.kernel_height, 3);
+  EXPECT_EQ(layer.pad_top, 1);
+  EXPECT_EQ(layer.in_width, 12);
+  EXPECT_EQ(macs(layer).value, 2 * 4 * (6 * 5 * 12) * 8 * 3);
+}
+
+TEST(OnnxConv, GroupsOfThreeAxesStayGroups) {
+  ModelBuilder model;
+  model.input("x", {1, 6, 4, 4, 4}).weight("w", {6, 1, 3, 3, 3});
+  model.node("Conv", {"x", "w"}, {"y"}).with("group", 6).with("pads", Ints(6, 1));
+  const Layer layer = only_layer(model);
+  EXPECT_EQ(layer.groups, 6);
+  EXPECT_EQ(macs(layer).value, 6 * 64 * 27);
+  EXPECT_EQ(macs(nest_of(layer).value()).value, 6 * 64 * 27);
+}
+
+TEST(OnnxConv, OfFourAxesTwoAreFolded) {
+  ModelBuilder model;
+  model.input("x", {1, 2, 3, 3, 5, 5}).weight("w", {4, 2, 2, 2, 3, 3});
+  model.node("Conv", {"x", "w"}, {"y"});
+  EXPECT_EQ(macs(only_layer(model)).value, 4 * (2 * 2 * 3 * 3) * 2 * (2 * 2 * 3 * 3));
+}
+
+TEST(OnnxConv, ThreeAxesThatCannotBeAreNamed) {
+  ModelBuilder model;
+  model.input("x", {1, 3, 1, 8, 8}).weight("w", {4, 3, 2, 3, 3});
+  model.node("Conv", {"x", "w"}, {"y"}).with("strides", Ints{2, 1, 1});
+  EXPECT_EQ(network_from_onnx(model.bytes(), "net.onnx", {}).error().message,
+            "net.onnx: layer 'y': the kernel of 2 does not fit an input of 1 with its padding");
+  ModelBuilder uneven;
+  uneven.input("x", {1, 3, 4, 4, 4}).weight("w", {4, 1, 2, 2, 2});
+  uneven.node("Conv", {"x", "w"}, {"y"}).with("group", 3);
+  EXPECT_EQ(network_from_onnx(uneven.bytes(), "net.onnx", {}).error().message,
+            "net.onnx: layer 'y': output channels is 4, expected a multiple of groups, which is 3");
+}
+
+TEST(OnnxConvTranspose, OfOneAndThreeAxesMultipliesEveryInputWithEveryWeight) {
+  ModelBuilder one;
+  one.input("x", {2, 4, 9}).weight("w", {4, 3, 5});
+  one.node("ConvTranspose", {"x", "w"}, {"y"}).with("strides", Ints{3});
+  EXPECT_EQ(macs(only_layer(one)).value, 2 * 4 * 9 * 3 * 5);
+
+  ModelBuilder three;
+  three.input("x", {2, 4, 5, 6, 7}).weight("w", {4, 3, 2, 4, 3});
+  three.node("ConvTranspose", {"x", "w"}, {"y"}).with("strides", Ints{2, 2, 1});
+  const Layer layer = only_layer(three);
+  EXPECT_EQ(layer.op, Operator::TransposedConvolution);
+  EXPECT_EQ(layer.batch, 2 * 5);         // stride and kernel of the depth are 2, so it does not overlap
+  EXPECT_EQ(layer.out_channels, 3 * 2);  // and the results are exactly those of the operator
+  EXPECT_EQ(tensor_sizes(layer).output.value, 2 * 3 * 10 * 14 * 9);
+  EXPECT_EQ(macs(layer).value, 2 * (5 * 6 * 7) * 4 * 3 * (2 * 4 * 3));
+  EXPECT_EQ(macs(nest_of(layer).value()), macs(layer));
 }
 
 TEST(OnnxConv, QuantisedRelativesHaveTheSameShape) {
@@ -317,11 +387,103 @@ TEST(OnnxOthers, PoolsCountTheirKernels) {
   EXPECT_EQ(only_other(model).operations, 2 * 3 * 3 * 9);
 }
 
-TEST(OnnxOthers, RecurrentNetworksCountTheirProducts) {
+TEST(OnnxOthers, ADeformableConvolutionIsLeftOutWithItsWork) {
+  ModelBuilder model;
+  model.input("x", {1, 3, 8, 8}).input("offsets", {1, 18, 6, 6}).weight("w", {4, 3, 3, 3});
+  model.node("DeformConv", {"x", "w", "offsets"}, {"y"});
+  const OtherOperator other = only_other(model);
+  EXPECT_EQ(other.macs, 4 * 6 * 6 * 3 * 9);
+  EXPECT_EQ(other.operations, 2 * 4 * 6 * 6 * 3 * 9);
+}
+
+TEST(OnnxOthers, WhatMultipliesIsToldFromWhatDoesNot) {
+  ModelBuilder model;
+  model.input("x", {2, 3}).input("y", {3, 4}).input("z", {4, 5});
+  model.node("Relu", {"x"}, {"relu"});
+  model.node("Magic", {"x"}, {"magic"}).in_domain("some.where");
+  model.node("TopK", {"x"}, {"top", "indices"});
+  model.node("Einsum", {"x", "y", "z"}, {"sum"}).with("equation", "ab,bc,cd->ad");
+  model.node("Conv", {"magic", "magic"}, {"conv"});
+  const Network network = network_of(model);
+  ASSERT_EQ(network.others.size(), 5);
+  EXPECT_EQ(network.others[0].macs, 0);
+  EXPECT_EQ(network.others[1].macs, std::nullopt);
+  EXPECT_EQ(network.others[2].macs, 0);
+  EXPECT_EQ(network.others[3].macs, 2 * (2 * 3 * 4 * 5));
+  EXPECT_EQ(network.others[4].name, "Conv (shape unknown)");
+  EXPECT_EQ(network.others[4].macs, std::nullopt);
+}
+
+struct RecurrentCase {
+  const char* op;
+  std::int64_t gates, directions, layout;
+};
+
+// Every step multiplies every image's input and state with all weights of every direction.
+TEST(OnnxRecurrent, IsItsProducts) {
+  constexpr std::int64_t kSteps = 5, kBatch = 2, kIn = 3, kHidden = 4;
+  for (const auto& [op, gates, directions, layout] : {RecurrentCase{"LSTM", 4, 1, 0}, RecurrentCase{"LSTM", 4, 2, 1},
+                                                      RecurrentCase{"RNN", 1, 2, 0}, RecurrentCase{"GRU", 3, 1, 1}}) {
+    ModelBuilder model;
+    model.input("x",
+                layout == 0 ? std::vector<Dimension>{kSteps, kBatch, kIn} : std::vector<Dimension>{kBatch, kSteps, kIn});
+    model.weight("w", {directions, gates * kHidden, kIn}).weight("r", {directions, gates * kHidden, kHidden});
+    model.node(op, {"x", "w", "r"}, {"y", "y_h"})
+        .named("rnn")
+        .with("hidden_size", kHidden)
+        .with("layout", layout)
+        .with("direction", directions == 2 ? "bidirectional" : "forward")
+        .with("linear_before_reset", 1);
+    model.weight("fc", {kHidden, 7}).node("MatMul", {"y_h", "fc"}, {"p"});
+    const Network network = network_of(model);
+    ASSERT_EQ(network.layers.size(), 3) << op;
+    EXPECT_TRUE(network.others.empty());
+    EXPECT_EQ(network.layers[0].layer, fully_connected("rnn/input", kSteps * kBatch, kIn, gates * kHidden));
+    EXPECT_EQ(network.layers[0].count, directions);
+    EXPECT_EQ(network.layers[1].layer, fully_connected("rnn/recurrent", kBatch, kHidden, gates * kHidden));
+    EXPECT_EQ(network.layers[1].count, directions * kSteps);
+    EXPECT_EQ(network.layers[1].inputs, std::vector<std::size_t>{0});
+    EXPECT_EQ(macs(network).value,
+              directions * kSteps * kBatch * gates * kHidden * (kIn + kHidden) + directions * kBatch * kHidden * 7);
+  }
+}
+
+TEST(OnnxRecurrent, AGruThatResetsFirstMultipliesItsCandidateAfterItsGates) {
+  ModelBuilder model;
+  model.input("x", {5, 2, 3}).weight("w", {1, 12, 3}).weight("r", {1, 12, 4});
+  model.node("GRU", {"x", "w", "r"}, {"y"}).with("hidden_size", 4);
+  const Network network = network_of(model);
+  ASSERT_EQ(network.layers.size(), 3);
+  EXPECT_EQ(network.layers[1].layer, fully_connected("y/recurrent", 2, 4, 8));
+  EXPECT_EQ(network.layers[2].layer, fully_connected("y/candidate", 2, 4, 4));
+  EXPECT_EQ(macs(network).value, 5 * 2 * 12 * (3 + 4));
+}
+
+TEST(OnnxRecurrent, AStateThatIsComputedReachesTheRecurrentProduct) {
+  ModelBuilder model;
+  model.input("s", {1, 6}).weight("v", {6, 4}).list("shape", {1, 1, 4}).input("x", {5, 1, 3});
+  model.weight("w", {1, 16, 3}).weight("r", {1, 16, 4});
+  model.node("MatMul", {"s", "v"}, {"h"});
+  model.node("Reshape", {"h", "shape"}, {"h0"});
+  model.node("LSTM", {"x", "w", "r", "", "", "h0"}, {"y"});
+  EXPECT_EQ(network_of(model).layers[2].inputs, (std::vector<std::size_t>{0, 1}));
+}
+
+TEST(OnnxRecurrent, OfAnUnknownLengthIsListedAndOfAWrongWeightRefused) {
   ModelBuilder model;
   model.input("x", {5, 2, 3}).weight("w", {1, 16, 3}).weight("r", {1, 16, 4});
-  model.node("LSTM", {"x", "w", "r"}, {"y"}).with("hidden_size", 4);
-  EXPECT_EQ(only_other(model).operations, 2 * 5 * 2 * 16 * (3 + 4));
+  model.node("Magic", {"x"}, {"m"}).in_domain("some.where");
+  model.node("LSTM", {"m", "w", "r"}, {"y"});
+  const Network network = network_of(model);
+  ASSERT_EQ(network.others.size(), 2);
+  EXPECT_EQ(network.others[1].name, "LSTM (shape unknown)");
+  EXPECT_EQ(network.others[1].macs, std::nullopt);
+
+  ModelBuilder wrong;
+  wrong.input("x", {5, 2, 9}).weight("w", {1, 16, 3}).weight("r", {1, 16, 4});
+  wrong.node("LSTM", {"x", "w", "r"}, {"y"});
+  EXPECT_EQ(network_from_onnx(wrong.bytes(), "net.onnx", {}).error().message,
+            "net.onnx: layer 'y': the left side has 9 columns, but the right side 3 rows");
 }
 
 }  // namespace

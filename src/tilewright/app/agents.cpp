@@ -55,6 +55,7 @@ Result<AgentsResult> find_agents(const AgentsArguments& arguments, const Mapping
   result.tiles = arguments.mapping.tiles;
   result.levels = arguments.mapping.levels;
   result.command = arguments.command;
+  result.coverage = job.coverage;
   TW_TRY(result.question, read_question(arguments, job));
   const AgentsQuestion& question = result.question;
   ThreadPool threads(static_cast<std::size_t>(arguments.threads));

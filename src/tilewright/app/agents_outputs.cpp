@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tilewright/app/agents_result.hpp"
+#include "tilewright/app/network_json.hpp"
 #include "tilewright/base/text.hpp"
 
 namespace tilewright {
@@ -84,6 +85,7 @@ std::string to_json(const AgentsResult& result) {
   json["dendrogram"] = dendrogram_json(result.found.dendrogram);
   json["stability"] = stability_json(result.stability);
   json["stability_samples"] = result.stability_samples;
+  json["coverage"] = to_json(result.coverage);
   json["remarks"] = remarks_of(result);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

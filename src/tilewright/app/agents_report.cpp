@@ -17,6 +17,7 @@ std::string head(const AgentsResult& result) {
       fmt::format("<h1>Agents for {}</h1>\n<p class=\"muted\">{} samples, seed {}, {} model, tilewright {}</p>\n",
                   html_escaped(title_of(result)), with_thousands(result.samples), question.exploration.seed,
                   html_escaped(result.model), TILEWRIGHT_VERSION);
+  html += note(to_text(result.coverage));
   for (const std::string& remark : remarks_of(result)) html += note(remark);
   std::vector<Figure> tiles{{fmt::format("{}", result.found.assignment.agents.size()), "agents",
                              fmt::format("for {} parameters", result.parameters.size())},

@@ -8,6 +8,7 @@
 #include "tilewright/agents/clustering.hpp"
 #include "tilewright/agents/stability.hpp"
 #include "tilewright/report/matrix_plot.hpp"
+#include "tilewright/workload/coverage.hpp"
 
 namespace tilewright {
 
@@ -22,6 +23,7 @@ struct AgentsResult {
   ClusteredAgents found;
   std::vector<StabilityRow> stability;  // empty when it was not asked for
   std::vector<std::string> command;
+  Coverage coverage;
 };
 
 // "mobilenet_v2 on eyeriss, edp".

@@ -131,6 +131,7 @@ std::vector<std::string> remarks_of(const AgentsResult& result) {
 std::string to_text(const AgentsResult& result) {
   std::string text =
       head_text(result) + matrix_text(result) + tree_text(result) + assignment_text(result) + stability_text(result);
+  text += to_text(result.coverage) + "\n";
   for (const std::string& remark : remarks_of(result)) text += remark + "\n";
   return text;
 }

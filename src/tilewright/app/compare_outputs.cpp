@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tilewright/app/compare_result.hpp"
+#include "tilewright/app/network_json.hpp"
 
 namespace tilewright {
 namespace {
@@ -96,6 +97,7 @@ std::string to_json(const CompareResult& result) {
   for (const ComparedContender& contender : result.contenders) {
     json["contenders"].push_back(contender_json(result, contender));
   }
+  json["coverage"] = to_json(result.coverage);
   json["remarks"] = remarks_of(result);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

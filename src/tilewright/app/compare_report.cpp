@@ -43,6 +43,7 @@ std::string head(const CompareResult& result) {
       "invalid and repeated. {} model, {}, tilewright {}</p>\n",
       html_escaped(title_of(result)), result.layers.size(), result.seeds, with_thousands(result.budgets.back()),
       html_escaped(result.model), html_escaped(result.space), TILEWRIGHT_VERSION);
+  html += note(to_text(result.coverage));
   for (const std::string& remark : remarks_of(result)) html += note(remark);
   std::vector<Figure> tiles;
   if (const auto best = leader(result)) {

@@ -12,6 +12,7 @@
 #include "tilewright/app/compare_best.hpp"
 #include "tilewright/app/compare_run.hpp"
 #include "tilewright/search/statistics.hpp"
+#include "tilewright/workload/coverage.hpp"
 
 namespace tilewright {
 
@@ -77,6 +78,7 @@ struct CompareResult {
   bool partial = false;
   double seconds = 0;
   std::vector<std::string> command;
+  Coverage coverage;
 };
 
 // The objective with its limits: what best.csv calls it.

@@ -249,6 +249,7 @@ CompareResult summarise(const ComparePlan& plan, const CompareRuns& runs, const 
   result.partial = runs.interrupted;
   result.seconds = runs.seconds;
   result.command = arguments.command;
+  result.coverage = plan.job.coverage;
   Summary(plan, runs, earlier, result).make();
   return result;
 }

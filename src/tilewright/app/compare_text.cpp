@@ -206,6 +206,7 @@ std::vector<std::string> remarks_of(const CompareResult& result) {
 std::string to_text(const CompareResult& result) {
   std::string text = head_text(result) + audit_text(result) + standings_text(result) + wins_text(result) +
                      reaches_text(result) + times_text(result) + best_text(result);
+  text += to_text(result.coverage) + "\n";
   for (const std::string& remark : remarks_of(result)) text += remark + "\n";
   return text;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/app/network_json.hpp"
 #include "tilewright/app/roofline.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/cost/audit.hpp"
@@ -186,7 +187,7 @@ std::string result_as_text(const Job& job, const LayerResult& result) {
     text += limit_lines(cost, machine) + "\n" + traffic_lines(cost) + "\n" + roofline_lines(cost, machine);
   }
   if (layer.mapping) text += "\n" + to_loop_nest(*layer.mapping, layer.nest);
-  return text;
+  return text + "\n" + to_text(job.coverage) + "\n";
 }
 
 std::string results_as_table(const Job& job, const std::vector<LayerResult>& results) {
@@ -219,7 +220,7 @@ std::string results_as_table(const Job& job, const std::vector<LayerResult>& res
                       with_thousands(static_cast<std::int64_t>(cycles)), cycles / (job.accelerator.clock_ghz * 1e6),
                       nanojoules(energy), energy * cycles);
   text += failed == 0 ? "\n" : fmt::format("; without {} infeasible layer{}\n", failed, failed == 1 ? "" : "s");
-  return text;
+  return text + to_text(job.coverage) + "\n";
 }
 
 std::string results_as_csv(const Job& job, const std::vector<LayerResult>& results) {
@@ -238,11 +239,17 @@ std::string results_as_json(const Job& job, const std::vector<LayerResult>& resu
   json["network"] = job.network;
   json["hardware"] = job.accelerator.name;
   json["model"] = tilewright::name_of(job.model);
+  json["coverage"] = to_json(job.coverage);
   json["layers"] = nlohmann::ordered_json::array();
   for (const LayerResult& result : results) {
     nlohmann::ordered_json entry;
     entry["name"] = result.layer->name;
     entry["count"] = result.layer->count;
+    if (result.layer->layer) {
+      add_layer(entry, *result.layer->layer, result.layer->members);
+    } else {
+      entry["members"] = result.layer->members;
+    }
     if (result.cost) {
       entry["status"] = "ok";
       entry["cost"] = cost_json(job, result);

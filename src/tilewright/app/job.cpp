@@ -48,14 +48,45 @@ Result<Mapping> mapping_for(const JobArguments& arguments, const Source& source,
   return mapping_of(source.maestro->layers[index], names);
 }
 
-Result<LayerJob> layer_job(const JobArguments& arguments, const Source& source, std::size_t index, const Job& job) {
-  const NetworkLayer& entry = source.network.layers[index];
+// A .m file whose layers a MAESTRO model takes as they are: only their nests are known.
+bool is_declared(const Source& source, Model model) { return source.maestro && is_maestro(model); }
+
+// With --mapping or in a MAESTRO model every layer stands for itself; otherwise equal shapes cost the same.
+Result<std::vector<LayerGroup>> groups_of(const JobArguments& arguments, const Source& source, Model model) {
+  const auto alone = [&](std::size_t index) { return LayerGroup{index, source.network.layers[index].count, {index}}; };
+  if (!arguments.layer.empty()) {
+    TW_TRY(const std::size_t index, find_layer(source.network, arguments.layer));
+    return std::vector{alone(index)};
+  }
+  if (!arguments.dataflow.empty() && !is_maestro(model)) return distinct_layers(source.network);
+  std::vector<LayerGroup> groups;
+  for (std::size_t index = 0; index < source.network.layers.size(); ++index) groups.push_back(alone(index));
+  return groups;
+}
+
+Result<LayerJob> layer_job(const JobArguments& arguments, const Source& source, const LayerGroup& group, const Job& job) {
+  const std::size_t index = group.first;
+  const Layer& layer = source.network.layers[index].layer;
+  const bool declared = is_declared(source, job.model);
   DimNames names;
-  const Result<Nest> nest =
-      source.maestro && is_maestro(job.model) ? nest_of(*source.maestro, index, names) : nest_of(entry.layer);
+  const Result<Nest> nest = declared ? nest_of(*source.maestro, index, names) : nest_of(layer);
   if (!nest) return nest.error();
-  return LayerJob{printable(entry.layer.name), entry.count, *nest,
-                  mapping_for(arguments, source, index, *nest, job.accelerator, job.model, names)};
+  std::vector<std::string> members;
+  for (const std::size_t member : group.members) members.push_back(printable(source.network.layers[member].layer.name));
+  return LayerJob{
+      printable(layer.name), group.count, declared ? std::nullopt : std::optional(layer),
+      std::move(members),    *nest,       mapping_for(arguments, source, index, *nest, job.accelerator, job.model, names)};
+}
+
+Coverage declared_coverage(const Source& source, const Job& job) {
+  Coverage coverage;
+  for (const LayerJob& layer : job.layers) coverage.macs += macs(layer.nest) * layer.count;
+  const std::size_t rest = source.network.layers.size() - job.layers.size();
+  if (rest > 0) {
+    coverage.left_out.push_back(
+        {.name = "layers not asked for", .count = static_cast<std::int64_t>(rest), .macs = std::nullopt});
+  }
+  return coverage;
 }
 
 }  // namespace
@@ -84,32 +115,21 @@ Result<Job> read_job(const JobArguments& arguments) {
   if (arguments.batch != 1 && !arguments.network.ends_with(".onnx")) {
     return invalid("--batch gives the images of an ONNX model, expected a .onnx network");
   }
-  if (source.network.layers.empty()) return invalid(fmt::format("{}: has no layer to evaluate", arguments.network));
+  if (source.network.layers.empty()) {
+    return invalid(fmt::format("{}: has no layer to evaluate, only {}", arguments.network,
+                               source.network.others.empty() ? "inputs" : names_of(source.network.others)));
+  }
 
-  if (!arguments.layer.empty()) {
-    TW_TRY(const std::size_t index, find_layer(source.network, arguments.layer));
-    TW_TRY(LayerJob layer, layer_job(arguments, source, index, job));
-    if (!layer.mapping) return layer.mapping.error();
-    job.layers.push_back(std::move(layer));
-    return job;
-  }
-  // With --mapping or in a MAESTRO model every layer stands for itself; otherwise equal shapes cost the same.
-  const bool grouped = !arguments.dataflow.empty() && !is_maestro(job.model);
-  if (grouped) {
-    for (const LayerGroup& group : distinct_layers(source.network)) {
-      TW_TRY(LayerJob layer, layer_job(arguments, source, group.first, job));
-      layer.count = group.count;
-      job.layers.push_back(std::move(layer));
-    }
-    return job;
-  }
-  for (std::size_t index = 0; index < source.network.layers.size(); ++index) {
-    TW_TRY(LayerJob layer, layer_job(arguments, source, index, job));
+  TW_TRY(const std::vector<LayerGroup> groups, groups_of(arguments, source, job.model));
+  for (const LayerGroup& group : groups) {
+    TW_TRY(LayerJob layer, layer_job(arguments, source, group, job));
     job.layers.push_back(std::move(layer));
   }
   // One layer without a mapping is that layer's answer; none with one is a wrong file.
   const auto mapped = [](const LayerJob& layer) { return static_cast<bool>(layer.mapping); };
-  if (std::ranges::none_of(job.layers, mapped)) return job.layers.front().mapping.error();
+  const bool is_own_answer = arguments.layer.empty() && !arguments.dataflow.empty() && !is_maestro(job.model);
+  if (!is_own_answer && std::ranges::none_of(job.layers, mapped)) return job.layers.front().mapping.error();
+  job.coverage = is_declared(source, job.model) ? declared_coverage(source, job) : coverage_of(source.network, groups);
   return job;
 }
 

@@ -9,7 +9,7 @@
 #include "tilewright/cost/evaluator.hpp"
 #include "tilewright/hardware/accelerator.hpp"
 #include "tilewright/mapping/mapping.hpp"
-#include "tilewright/workload/network.hpp"
+#include "tilewright/workload/coverage.hpp"
 
 namespace tilewright {
 
@@ -27,6 +27,8 @@ struct JobArguments {
 struct LayerJob {
   std::string name;
   std::int64_t count = 1;
+  std::optional<Layer> layer;        // nothing when a MAESTRO model takes it from a .m file as it is
+  std::vector<std::string> members;  // printable names of the network's layers it stands for
   Nest nest;
   Result<Mapping> mapping;  // an Error when this layer has none
 };
@@ -36,6 +38,7 @@ struct Job {
   Accelerator accelerator;
   Model model = Model::Sound;
   Constraints constraints = Constraints::Hard;
+  Coverage coverage;
   std::vector<LayerJob> layers;  // layers of one shape stand together when all of a network are asked for
 };
 

@@ -64,6 +64,7 @@ std::string to_html(const MapResult& result) {
     report.agents_origin = fmt::format("{}; {} agents", story.assignment.origin, story.assignment.agents.size());
     if (story.clustered) report.agents = cluster_map(*story.clustered);
   }
+  report.coverage = result.coverage;
   report.notes = remarks_of(result);
   return to_html(report);
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/app/network_json.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/cost/area.hpp"
 
@@ -51,11 +52,11 @@ std::optional<AreaParts> area_parts(const MappedLayer::Found& found, Model model
 }
 
 Json to_json(const MappedLayer& layer, const MapResult& result) {
-  Json json{{"name", layer.name},
-            {"count", layer.count},
-            {"nest", to_json(layer.nest)},
-            {"log10_space", layer.log10_size},
-            {"status", layer.found ? "ok" : "failed"}};
+  Json json{{"name", layer.name}, {"count", layer.count}};
+  add_layer(json, layer.layer, layer.members);
+  json["nest"] = to_json(layer.nest);
+  json["log10_space"] = layer.log10_size;
+  json["status"] = layer.found ? "ok" : "failed";
   if (layer.found) {
     const MappedLayer::Found& found = *layer.found;
     json["metrics"] = to_json(found.metrics);
@@ -194,6 +195,7 @@ std::string to_text(const MapResult& result) {
                         story.explored > 0 ? fmt::format(", {} samples explored first", with_thousands(story.explored)) : "",
                         story.revisions > 0 ? fmt::format(", revised {} times", story.revisions) : "");
   }
+  text += to_text(result.coverage) + "\n";
   for (const std::string& remark : remarks_of(result)) text += remark + "\n";
   return text;
 }
@@ -227,6 +229,7 @@ std::string to_json(const MapResult& result) {
   json["totals"]["valid"] = totals.valid;
   json["totals"]["repeated"] = totals.repeated;
   if (totals.dataflow_factor) json["totals"]["dataflow_factor"] = *totals.dataflow_factor;
+  json["coverage"] = to_json(result.coverage);
   json["layers"] = Json::array();
   for (const MappedLayer& layer : result.layers) json["layers"].push_back(to_json(layer, result));
   if (result.agents) {
@@ -241,14 +244,16 @@ std::string to_json(const MapResult& result) {
 
 std::string layers_csv(const MapResult& result) {
   std::string csv =
-      "layer,count,macs,latency,energy_nj,edp,area_um2,power_mw,l1,l2,utilisation,objective,dataflow,dataflow_factor,"
-      "optimum_factor,samples,valid,repeated\n";
+      "layer,operator,shape,stride,count,macs,latency,energy_nj,edp,area_um2,power_mw,l1,l2,utilisation,objective,dataflow,"
+      "dataflow_factor,"
+      "optimum_factor,samples,valid,repeated,members\n";
   const auto quoted = [](std::string name) {
     std::replace(name.begin(), name.end(), '"', '\'');
     return name.find(',') == std::string::npos ? name : '"' + name + '"';
   };
   for (const MappedLayer& layer : result.layers) {
-    csv += fmt::format("{},{},{},", quoted(layer.name), layer.count, macs(layer.nest).value);
+    csv += fmt::format("{},{},{},{},{},{},", quoted(layer.name), name_of(layer.layer.op), quoted(shape_text(layer.layer)),
+                       stride_text(layer.layer), layer.count, macs(layer.nest).value);
     if (layer.found) {
       const Metrics& m = layer.found->metrics;
       csv +=
@@ -257,10 +262,10 @@ std::string layers_csv(const MapResult& result) {
     } else {
       csv += ",,,,,,,,,";
     }
-    csv += fmt::format("{},{},{},{},{},{}\n", layer.dataflow,
+    csv += fmt::format("{},{},{},{},{},{},{}\n", layer.dataflow,
                        layer.dataflow_factor ? fmt::format("{}", *layer.dataflow_factor) : "",
                        layer.optimum_factor ? fmt::format("{}", *layer.optimum_factor) : "", layer.ledger.samples,
-                       layer.ledger.valid, layer.ledger.repeated);
+                       layer.ledger.valid, layer.ledger.repeated, quoted(join(layer.members, ";")));
   }
   return csv;
 }

@@ -10,12 +10,15 @@
 #include "tilewright/agents/agents_searcher.hpp"
 #include "tilewright/app/mapping_job.hpp"
 #include "tilewright/search/search_loop.hpp"
+#include "tilewright/workload/coverage.hpp"
 
 namespace tilewright {
 
 struct MappedLayer {
   std::string name;
   std::int64_t count = 1;
+  Layer layer;
+  std::vector<std::string> members;  // names of the network's layers that have this shape; of an ONNX model, of its nodes
   Nest nest;
   double log10_size = 0;  // of the space
 
@@ -51,6 +54,7 @@ struct MapResult {
   std::vector<std::string> command;
   bool interrupted = false;
   std::vector<MappedLayer> layers;
+  Coverage coverage;
   std::optional<AgentsStory> agents;
   std::string from;  // the trained team it began with
 };

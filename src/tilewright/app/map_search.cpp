@@ -62,6 +62,8 @@ MappedLayer to_layer(const MappingProblem& problem, const Ledger& ledger, const 
   MappedLayer layer;
   layer.name = problem.name;
   layer.count = problem.count;
+  layer.layer = problem.layer;
+  layer.members = problem.members;
   layer.nest = problem.nest;
   layer.log10_size = problem.space->log10_size();
   layer.ledger = ledger;
@@ -142,6 +144,7 @@ Result<MapSearch> search_mappings(const MappingJob& job, const MapArguments& arg
   result.seed = arguments.seed;
   result.command = arguments.command;
   result.from = arguments.from;
+  result.coverage = job.coverage;
   for (std::size_t i = 0; i < job.problems.size(); ++i) {
     result.layers.push_back(to_layer(job.problems[i], loop.ledgers()[i], job, threads));
   }

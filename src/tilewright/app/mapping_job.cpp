@@ -104,16 +104,23 @@ Result<MappingJob> read_mapping_job(const MappingArguments& arguments) {
   }
   TW_TRY(job.network, read_network(arguments.network, {arguments.batch}));
   job.network_name = printable(job.network.name);
-  if (job.network.layers.empty()) return invalid(fmt::format("{}: has no layer to map", arguments.network));
+  if (job.network.layers.empty()) {
+    return invalid(fmt::format("{}: has no layer to map, only {}", arguments.network,
+                               job.network.others.empty() ? "inputs" : names_of(job.network.others)));
+  }
 
   std::vector<LayerGroup> groups = distinct_layers(job.network);
   if (!arguments.layer.empty()) {
     TW_TRY(const std::size_t index, find_layer(job.network, arguments.layer));
     groups = {{index, job.network.layers[index].count, {index}}};
   }
+  job.coverage = coverage_of(job.network, groups);
   for (const LayerGroup& group : groups) {
     const Layer& layer = job.network.layers[group.first].layer;
-    MappingProblem problem{printable(layer.name), group.count, {}, nullptr};
+    MappingProblem problem{printable(layer.name), group.count, layer, {}, {}, nullptr};
+    for (const std::size_t member : group.members) {
+      problem.members.push_back(printable(job.network.layers[member].layer.name));
+    }
     TW_TRY(problem.nest, nest_of(layer));
     const std::string name = fmt::format("{}/{}", job.network_name, problem.name);
     if (arguments.space == "archgym") {

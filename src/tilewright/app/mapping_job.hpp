@@ -12,7 +12,7 @@
 #include "tilewright/space/archgym_space.hpp"
 #include "tilewright/space/mapping_space.hpp"
 #include "tilewright/space/objective.hpp"
-#include "tilewright/workload/network.hpp"
+#include "tilewright/workload/coverage.hpp"
 
 namespace tilewright {
 
@@ -37,6 +37,8 @@ struct MappingArguments {
 struct MappingProblem {
   std::string name;
   std::int64_t count = 1;  // how often the network has it
+  Layer layer;
+  std::vector<std::string> members;  // printable names of the network's layers that have this shape
   Nest nest;
   std::unique_ptr<DesignSpace> space;
 
@@ -53,6 +55,7 @@ struct MappingJob {
   Constraints constraints = Constraints::Hard;
   Objective objective;
   std::vector<MappingProblem> problems;
+  Coverage coverage;  // of the network by the problems
 
   std::vector<const DesignSpace*> spaces() const;
   EvaluateOptions evaluate() const { return {.model = model, .constraints = constraints}; }

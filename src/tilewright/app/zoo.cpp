@@ -45,21 +45,6 @@ int list_everything(bool as_json) {
   return kExitDone;
 }
 
-std::string shape_text(const Layer& layer) {
-  if (layer.op == Operator::MatrixMultiply) {
-    return fmt::format("{}{} x {} x {}", layer.batch > 1 ? fmt::format("{} x ", layer.batch) : "", layer.in_height,
-                       layer.in_channels, layer.out_channels);
-  }
-  std::string text = layer.batch > 1 ? fmt::format("{} x ", layer.batch) : "";
-  if (layer.op == Operator::FullyConnected) return text + fmt::format("{} -> {}", layer.in_channels, layer.out_channels);
-  text += fmt::format("{}x{}x{} -> {}x{}x{}, {}x{}", layer.in_channels, layer.in_height, layer.in_width, layer.out_channels,
-                      out_height(layer), out_width(layer), layer.kernel_height, layer.kernel_width);
-  if (layer.stride_height > 1 || layer.stride_width > 1) text += fmt::format("/{}", layer.stride_height);
-  if (layer.dilation_height > 1 || layer.dilation_width > 1) text += fmt::format(" dilated {}", layer.dilation_height);
-  if (layer.groups > 1) text += fmt::format(", {} groups", layer.groups);
-  return text;
-}
-
 void show_network(const Network& network, bool as_json) {
   const double total = static_cast<double>(macs(network).value);
   double other_operations = 0;

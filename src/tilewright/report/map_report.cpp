@@ -67,6 +67,7 @@ std::string head(const MapReport& report) {
     html += note(fmt::format("{} of {} layers {} no valid mapping yet, and the totals are of the others only.", missing,
                              report.layers.size(), missing == 1 ? "has" : "have"));
   }
+  if (report.coverage) html += note(to_text(*report.coverage));
   for (const std::string& sentence : report.notes) html += note(sentence);
 
   std::vector<Figure> tiles;
@@ -142,6 +143,21 @@ std::string layer_section(const MapReport& report) {
     row.push_back(percent(ratio(layer.valid, layer.samples)));
   }
   return "<h2>Layers</h2>\n" + table(columns, rows);
+}
+
+std::string coverage_section(const MapReport& report) {
+  if (!report.coverage || report.coverage->left_out.empty()) return "";
+  std::vector<std::vector<std::string>> rows;
+  for (const OtherOperator& other : report.coverage->left_out) {
+    rows.push_back({html_escaped(other.name), with_thousands(other.count),
+                    other.macs ? prefixed_number(static_cast<double>(*other.macs)) : "unknown",
+                    other.operations_known ? prefixed_number(static_cast<double>(other.operations)) : "unknown"});
+  }
+  return "<h2>Left out</h2>\n" + table({{"operator", false},
+                                        {"times"},
+                                        {"MACs", true, "multiply-accumulates of all of them"},
+                                        {"operations", true, "of all of them; a multiply-accumulate is two"}},
+                                       rows);
 }
 
 // Best so far by the final best. The curve goes on to the layer's last sample.
@@ -253,9 +269,9 @@ std::string provenance_section(const MapReport& report) {
 }  // namespace
 
 std::string to_html(const MapReport& report) {
-  return page(report.network + " on " + report.machine, head(report) + layer_section(report) + convergence_section(report) +
-                                                            sample_section(report) + agent_section(report) +
-                                                            mapping_section(report) + provenance_section(report));
+  return page(report.network + " on " + report.machine,
+              head(report) + layer_section(report) + coverage_section(report) + convergence_section(report) +
+                  sample_section(report) + agent_section(report) + mapping_section(report) + provenance_section(report));
 }
 
 }  // namespace tilewright

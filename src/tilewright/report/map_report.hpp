@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tilewright/report/matrix_plot.hpp"
+#include "tilewright/workload/coverage.hpp"
 
 namespace tilewright {
 
@@ -48,6 +49,7 @@ struct MapReport {
   std::vector<std::pair<std::string, std::string>> settings;
 
   std::vector<ReportedLayer> layers;  // in the order of the table
+  std::optional<Coverage> coverage;
 
   // Of the whole network, every layer as often as it is there.
   double latency = 0, energy = 0, edp = 0, macs = 0;

@@ -84,6 +84,10 @@ TensorSizes tensor_sizes(const Layer& layer);
 // Products of a checked layer fit in 63 bits.
 Result<Layer> check(Layer layer);
 
+// "3x224x224 -> 64x112x112, 7x7/2"; of a matrix multiply "12 x 128 x 64 x 128": products, rows, inner, columns.
+std::string shape_text(const Layer& layer);
+std::string stride_text(const Layer& layer);  // "2", or "2x1": rows, columns
+
 // True when two layers do the same work, whatever they are called.
 bool same_shape(const Layer& a, const Layer& b);
 

@@ -69,7 +69,9 @@ Result<Nest> nest_of(const Layer& layer) {
       rows = convolution_window(out_height(layer), layer.kernel_height, layer.stride_height);
       columns = convolution_window(out_width(layer), layer.kernel_width, layer.stride_width);
     }
-    const bool depthwise = layer.groups > 1 && layer.groups == layer.in_channels && layer.groups == layer.out_channels;
+    // Sub-pixels are further results of a channel, which a depthwise nest has no loop for.
+    const bool depthwise =
+        layer.groups > 1 && layer.groups == layer.in_channels && layer.groups == layer.out_channels && sub_pixels == 1;
     nest.kind = depthwise ? NestKind::Depthwise : layer.groups > 1 ? NestKind::Grouped : NestKind::Convolution;
     nest.batched = layer.batch > 1;
     if (nest.batched) set(Dim::N, layer.batch);

@@ -56,8 +56,12 @@ void append(Network& all, const Network& part) {
       continue;
     }
     same->count += other.count;
-    same->operations += other.operations;
-    same->operations_known = same->operations_known && other.operations_known;
+    same->operations_known = same->operations_known && other.operations_known &&
+                             !__builtin_add_overflow(same->operations, other.operations, &same->operations);
+    if (!same->operations_known) same->operations = 0;
+    std::int64_t macs = 0;
+    const bool counted = same->macs && other.macs && !__builtin_add_overflow(*same->macs, *other.macs, &macs);
+    same->macs = counted ? std::optional(macs) : std::nullopt;
   }
 }
 

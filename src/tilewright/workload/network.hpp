@@ -13,6 +13,8 @@
 
 namespace tilewright {
 
+inline constexpr std::int64_t kMostCount = 2'147'483'647;  // of equal layers that stand in one place
+
 struct NetworkLayer {
   Layer layer;
   std::int64_t count = 1;           // how many such layers stand here (the 12 equal blocks of a transformer, say)
@@ -27,6 +29,7 @@ struct OtherOperator {
   std::int64_t count = 0;       // nodes
   std::int64_t operations = 0;  // arithmetic operations of all of them; 0 when the shape is unknown
   bool operations_known = false;
+  std::optional<std::int64_t> macs = 0;  // multiply-accumulates among the operations; nothing when unknown
 
   bool operator==(const OtherOperator&) const = default;
 };

@@ -7,7 +7,6 @@
 // left, right]. Without `from` a layer reads the one above it; `from: []` is the network's input.
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -22,7 +21,7 @@ namespace tilewright {
 namespace {
 
 constexpr std::string_view kFormat = "tilewright-network-1";
-constexpr std::int64_t kMostCount = std::numeric_limits<std::int32_t>::max();
+constexpr std::string_view kUnknownMacs = "unknown";
 constexpr std::array kOperators = {Operator::Convolution, Operator::Depthwise, Operator::TransposedConvolution,
                                    Operator::FullyConnected, Operator::MatrixMultiply};
 
@@ -197,12 +196,21 @@ Result<std::int64_t> read_count(const Yaml& node) {
 }
 
 Result<OtherOperator> read_other(const Yaml& node) {
-  TW_TRY(const Done known, node.only_keys({"op", "count", "operations"}));
+  TW_TRY(const Done known, node.only_keys({"op", "count", "operations", "macs"}));
   TW_TRY(const std::string name, node.text("op"));
   TW_TRY(const std::int64_t count, read_count(node));
   TW_TRY(const std::int64_t operations, node.integer("operations", 0));
   if (operations < 0) return node.error(fmt::format("'operations' is {}, expected at least 0", operations));
-  return OtherOperator{name, count, operations, node.find("operations") != nullptr};
+  OtherOperator other{name, count, operations, node.find("operations") != nullptr};
+  if (const Yaml* field = node.find("macs")) {
+    if (field->kind == Yaml::Kind::Scalar && field->scalar == kUnknownMacs) {
+      other.macs = std::nullopt;
+    } else {
+      TW_TRY(other.macs, field->as_integer("'macs'"));
+      if (*other.macs < 0) return field->error(fmt::format("'macs' is {}, expected at least 0", *other.macs));
+    }
+  }
+  return other;
 }
 
 std::string pair_text(std::int64_t height, std::int64_t width) {
@@ -214,7 +222,7 @@ std::string pads_text(const Layer& l) {
   return fmt::format("[{}, {}, {}, {}]", l.pad_top, l.pad_bottom, l.pad_left, l.pad_right);
 }
 
-std::string shape_text(const Layer& l) {
+std::string fields_text(const Layer& l) {
   if (l.op == Operator::MatrixMultiply) {
     return fmt::format(", rows: {}, inner: {}, columns: {}", l.in_height, l.in_channels, l.out_channels);
   }
@@ -238,7 +246,7 @@ std::string layer_text(const Network& network, std::size_t index) {
   const NetworkLayer& entry = network.layers[index];
   std::string text = fmt::format("{{name: {}, op: {}", yaml_scalar(entry.layer.name), name_of(entry.layer.op));
   if (entry.layer.batch != 1) text += fmt::format(", batch: {}", entry.layer.batch);
-  text += shape_text(entry.layer);
+  text += fields_text(entry.layer);
   if (entry.count != 1) text += fmt::format(", count: {}", entry.count);
   const bool chained = index == 0 ? entry.inputs.empty() : entry.inputs == std::vector{index - 1};
   if (!chained) {
@@ -295,7 +303,10 @@ std::string to_yaml(const Network& network) {
   if (!network.others.empty()) text += "others:\n";
   for (const OtherOperator& other : network.others) {
     const std::string operations = other.operations_known ? fmt::format(", operations: {}", other.operations) : "";
-    text += fmt::format("  - {{op: {}, count: {}{}}}\n", yaml_scalar(other.name), other.count, operations);
+    const std::string macs = !other.macs       ? fmt::format(", macs: {}", kUnknownMacs)
+                             : *other.macs > 0 ? fmt::format(", macs: {}", *other.macs)
+                                               : "";
+    text += fmt::format("  - {{op: {}, count: {}{}{}}}\n", yaml_scalar(other.name), other.count, operations, macs);
   }
   return text;
 }

@@ -107,6 +107,7 @@ std::optional<Products> einsum_products(const NodeView& view) {
     has_sum = has_sum || equation->result.find(letter) == std::string::npos;
   }
   products.operations = times(product(loops), static_cast<std::int64_t>(equation->terms.size()) - (has_sum ? 0 : 1));
+  products.macs = has_sum ? times(product(loops), static_cast<std::int64_t>(equation->terms.size()) - 1) : 0;
   if (equation->terms.size() != 2 || has_repeats(equation->terms[0]) || has_repeats(equation->terms[1])) return products;
   // The weight plays the right side, wherever the equation has it.
   const bool is_turned = view.input(0)->fixed && !view.input(1)->fixed;

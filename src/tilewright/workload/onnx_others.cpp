@@ -7,6 +7,7 @@
 #include "tilewright/workload/onnx_convolution.hpp"
 #include "tilewright/workload/onnx_elementwise.hpp"
 #include "tilewright/workload/onnx_products.hpp"
+#include "tilewright/workload/onnx_recurrent.hpp"
 
 namespace tilewright::onnx_file {
 namespace {
@@ -52,6 +53,22 @@ constexpr std::string_view kNoArithmetic[] = {"AffineGrid",
                                               "Tile",
                                               "Transpose",
                                               "Unsqueeze"};
+
+// What has no rule because its work depends on data, but surely multiplies no matrices.
+constexpr std::string_view kNoProducts[] = {"BitShift",
+                                            "Multinomial",
+                                            "NonMaxSuppression",
+                                            "RoiAlign",
+                                            "MaxRoiPool",
+                                            "RandomNormalLike",
+                                            "RandomUniformLike",
+                                            "ReverseSequence",
+                                            "Scatter",
+                                            "ScatterElements",
+                                            "ScatterND",
+                                            "StringNormalizer",
+                                            "TopK",
+                                            "Unique"};
 
 // Like times(), but amounts of work are larger than dimensions.
 std::int64_t scale(std::int64_t a, std::int64_t b) {
@@ -119,25 +136,17 @@ std::int64_t grid_sample_operations(const NodeView& view) {
   return scale(each, volume(*to));
 }
 
-// Input [sequence, batch, in], weight [directions, gates * hidden, in], recurrent weight [directions, gates * hidden,
-// hidden].
-std::int64_t recurrent_operations(const NodeView& view) {
-  const Dims* input = view.shape(0);
+// Weight [out, in / groups, kernel…]; the offsets, [batch, …, positions…], have one entry for every position of the window.
+std::int64_t deformable_macs(const NodeView& view) {
   const Dims* weight = view.shape(1);
-  const Dims* recurrence = view.shape(2);
-  if (input == nullptr || weight == nullptr || recurrence == nullptr || input->size() != 3) return kUnknown;
-  const std::int64_t steps = scale((*input)[0], (*input)[1]);
-  return scale(2, scale(steps, plus(volume(*weight), volume(*recurrence))));
+  const Dims* offsets = view.shape(2);
+  if (weight == nullptr || offsets == nullptr || offsets->size() < 3) return kUnknown;
+  Dims positions = *offsets;
+  positions[1] = 1;
+  return scale(volume(*weight), volume(positions));
 }
 
-std::int64_t convolution_operations(const NodeView& view) {
-  const auto conv = convolution_of(view);
-  if (!conv || conv->groups < 1 || conv->in_channels < 0) return kUnknown;
-  const Dims& positions = conv->transposed ? conv->windows.in : conv->windows.out;
-  const std::int64_t per_position =
-      scale(scale(conv->out_channels, conv->in_channels / conv->groups), volume(conv->windows.kernel));
-  return scale(2, scale(scale(conv->batch, volume(positions)), per_position));
-}
+std::int64_t deformable_operations(const NodeView& view) { return scale(2, deformable_macs(view)); }
 
 std::int64_t einsum_operations(const NodeView& view) {
   const auto products = products_of(view);
@@ -146,6 +155,14 @@ std::int64_t einsum_operations(const NodeView& view) {
 
 // The sum of three embeddings, normalised.
 std::int64_t embed_operations(const NodeView& view) { return scale(9, elements(result_shape(view))); }
+
+// True for what would be a layer if its shape were known and it ran once.
+bool is_layer_kind(const NodeView& view) {
+  const std::string_view op = kind(view.node);
+  if (is_convolution(op) || is_recurrent(op)) return true;
+  const auto products = products_of(view);
+  return is_product(op) && !(products && products->products.empty());
+}
 
 std::int64_t result_elements(const NodeView& view) { return elements(result_shape(view)); }
 
@@ -157,7 +174,6 @@ Count find_count(std::string_view kind) {
   }
   if (find_elementwise(kind) != nullptr) return elementwise_operations;
   if (kind.starts_with("Reduce")) return reduce_operations;
-  if (is_convolution(kind)) return convolution_operations;
   static const std::unordered_map<std::string_view, Count> table{
       {"MaxPool", pool_operations},
       {"AveragePool", pool_operations},
@@ -174,9 +190,7 @@ Count find_count(std::string_view kind) {
       {"Resize", resize_operations},
       {"Upsample", resize_operations},
       {"GridSample", grid_sample_operations},
-      {"RNN", recurrent_operations},
-      {"GRU", recurrent_operations},
-      {"LSTM", recurrent_operations},
+      {"DeformConv", deformable_operations},
       {"EmbedLayerNormalization", embed_operations},
       {"Einsum", einsum_operations},
       {"RandomNormal", result_elements},
@@ -205,19 +219,29 @@ std::optional<std::int64_t> operations_of(const NodeView& view) {
   return operations;
 }
 
+std::optional<std::int64_t> macs_of(const NodeView& view) {
+  const std::string_view op = kind(view.node);
+  std::int64_t macs = 0;
+  if (is_layer_kind(view)) {
+    macs = kUnknown;
+  } else if (op == "DeformConv") {
+    macs = deformable_macs(view);
+  } else if (op == "Einsum") {
+    const auto products = products_of(view);
+    macs = products ? products->macs : kUnknown;
+  } else if (find_count(op) == nullptr && std::ranges::find(kNoProducts, op) == std::end(kNoProducts)) {
+    macs = kUnknown;
+  }
+  if (macs == kUnknown || (macs > 0 && !runs_once(view.graph, view.node))) return std::nullopt;
+  return macs;
+}
+
 std::string other_name(const NodeView& view) {
   const Graph& graph = view.graph;
   for (std::size_t region = view.node.region; region != 0; region = graph.regions[region].parent) {
     if (!graph.regions[region].runs_once) return view.node.op + " (inside " + graph.regions[region].owner + ")";
   }
-  if (is_convolution(kind(view.node))) {
-    const auto conv = convolution_of(view);
-    const std::size_t axes = conv ? conv->windows.in.size() : 0;
-    return view.node.op + (axes > 2 ? " (" + std::to_string(axes) + "-D)" : " (shape unknown)");
-  }
-  const auto products = products_of(view);
-  const bool is_layer = is_product(kind(view.node)) && !(products && products->products.empty());
-  return view.node.op + (is_layer ? " (shape unknown)" : "");
+  return view.node.op + (is_layer_kind(view) ? " (shape unknown)" : "");
 }
 
 }  // namespace tilewright::onnx_file

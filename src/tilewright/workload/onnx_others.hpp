@@ -8,8 +8,7 @@
 //   local response normalisation     (window + 3) x elements of the result
 //   resize, sample                   2 x taps x elements of the result: 2 taps per axis that changes when linear, 4 when
 //                                    cubic; none when nearest
-//   recurrent network                its matrix products
-//   convolution over three axes      its multiply-accumulates
+//   deformable convolution           its multiply-accumulates; where they read depends on data, so it is no layer
 // What depends on data (sorting, loops) or has no rule is unknown.
 #pragma once
 
@@ -23,7 +22,10 @@ namespace tilewright::onnx_file {
 // Arithmetic operations of a node that is not a layer; nothing when unknown.
 std::optional<std::int64_t> operations_of(const NodeView& view);
 
-// "MaxPool"; "Conv (3-D)", "Conv (shape unknown)" for what would otherwise be a layer; "Relu (inside Loop)".
+// The multiply-accumulates among them: none for an operator of another kind, nothing when they are unknown.
+std::optional<std::int64_t> macs_of(const NodeView& view);
+
+// "MaxPool"; "Conv (shape unknown)" for what would otherwise be a layer; "Relu (inside Loop)".
 std::string other_name(const NodeView& view);
 
 // True when the node runs exactly once whenever the network does.

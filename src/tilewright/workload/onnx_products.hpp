@@ -19,13 +19,15 @@ struct Product {
   std::int64_t columns = kUnknown;
   std::int64_t right_inner = kUnknown;  // `inner` as the right side has it
   bool is_linear = false;               // rows of vectors times a weight: a fully connected layer
+  std::int64_t count = 1;               // how often the product is made, one after the other or with other weights
 };
 
 struct Products {
   std::vector<Product> products;       // empty when the node turns out to be something else
   std::optional<Dims> out;             // the shape of the node's first result
   bool is_projected = false;           // the first product reads the inputs, the others only its result
-  std::int64_t operations = kUnknown;  // arithmetic operations when `products` is empty
+  std::int64_t operations = kUnknown;  // arithmetic operations when `products` is empty,
+  std::int64_t macs = kUnknown;        // and the multiply-accumulates among them
 };
 
 // Nothing when the node is not of this family or ranks are missing.

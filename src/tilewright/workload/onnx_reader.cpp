@@ -82,9 +82,9 @@ class NetworkBuilder {
 
   void add_layers(NodeLayers node_layers, const Reach& reach) {
     const std::size_t first = network_.layers.size();
-    for (Layer& layer : node_layers.layers) {
+    for (auto& [layer, count] : node_layers.layers) {
       const std::size_t index = network_.layers.size();
-      NetworkLayer entry{.layer = std::move(layer), .count = 1, .inputs = {}};
+      NetworkLayer entry{.layer = std::move(layer), .count = count, .inputs = {}};
       while (!names_.insert(entry.layer.name).second) entry.layer.name += '_';  // a node called like a part of another
       if (reach != nullptr && (index == first || !node_layers.first_reads_alone)) entry.inputs = *reach;
       for (std::size_t earlier = first; earlier < index; ++earlier) entry.inputs.push_back(earlier);
@@ -103,6 +103,10 @@ class NetworkBuilder {
     other.operations_known = other.operations_known && operations &&
                              !__builtin_add_overflow(other.operations, operations.value_or(0), &other.operations);
     if (!other.operations_known) other.operations = 0;
+    const auto macs = macs_of(view);
+    std::int64_t sum = 0;
+    const bool is_counted = other.macs && macs && !__builtin_add_overflow(*other.macs, *macs, &sum);
+    other.macs = is_counted ? std::optional(sum) : std::nullopt;
   }
 
   const Graph& graph_;

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "tilewright/workload/onnx_convolution.hpp"
+#include "tilewright/workload/onnx_recurrent.hpp"
 #include "tilewright/workload/onnx_shapes.hpp"
 
 namespace tilewright::onnx_file {
@@ -106,18 +107,25 @@ Shapes resize(const NodeView& view) {
   return {result};
 }
 
-// RNN, GRU, LSTM: input [sequence, batch, in], recurrent weight [directions, gates * hidden, hidden].
 Shapes recurrent(const NodeView& view) {
-  const Dims* input = view.shape(0);
-  const Dims* weight = view.shape(2);
-  if (input == nullptr || weight == nullptr || input->size() != 3 || weight->size() != 3) return {};
-  const std::int64_t directions = (*weight)[0], hidden = (*weight)[2];
-  if (view.integer("layout", 0) != 0) {
-    const Dims last{(*input)[0], directions, hidden};
-    return {Dims{(*input)[0], (*input)[1], directions, hidden}, last, last};
+  const auto it = recurrent_of(view);
+  if (!it) return {};
+  if (it->is_batch_first) {
+    const Dims last{it->batch, it->directions, it->hidden};
+    return {Dims{it->batch, it->steps, it->directions, it->hidden}, last, last};
   }
-  const Dims last{directions, (*input)[1], hidden};
-  return {Dims{(*input)[0], directions, (*input)[1], hidden}, last, last};
+  const Dims last{it->directions, it->batch, it->hidden};
+  return {Dims{it->steps, it->directions, it->batch, it->hidden}, last, last};
+}
+
+// The offsets, [batch, …, positions…], have one entry for every position of the window.
+Shapes deformable(const NodeView& view) {
+  const Dims* weight = view.shape(1);
+  const Dims* offsets = view.shape(2);
+  if (weight == nullptr || offsets == nullptr || weight->empty() || offsets->size() < 3) return {};
+  Dims result = *offsets;
+  result[1] = (*weight)[0];
+  return {result};
 }
 
 Shapes roi_align(const NodeView& view) {
@@ -180,6 +188,8 @@ ShapeRule window_rule(std::string_view kind) {
       {"RNN", recurrent},
       {"GRU", recurrent},
       {"LSTM", recurrent},
+      {"DynamicQuantizeLSTM", recurrent},
+      {"DeformConv", deformable},
       {"RoiAlign", roi_align},
       {"MaxRoiPool", roi_align},
       {"GridSample", grid_sample},

@@ -50,7 +50,7 @@ Result<Done> DraftConverter::convert_convolution(const Node& node) {
   const NodeView view{graph_, node};
   TW_TRY(NodeLayers layers, layers_of(view));
   const Dims* data = view.shape(0);
-  if (layers.layers.size() != 1 || data == nullptr || view.integer("channels_last", 0) != 0) {
+  if (layers.layers.size() != 1 || data == nullptr || data->size() > 4 || view.integer("channels_last", 0) != 0) {
     return complain(
         node, "is no convolution over one or two axes of known size, expected a batch of channels of rows and columns");
   }
@@ -80,7 +80,7 @@ Result<Done> DraftConverter::convert_convolution(const Node& node) {
       bias.push_back(found->values[k] * (op == "QLinearConv" ? unit * at(scale.scale, k) : 1));
     }
   }
-  TW_TRY(const std::size_t step, add_layer(node, std::move(layers.layers[0]), std::move(weight), std::move(bias)));
+  TW_TRY(const std::size_t step, add_layer(node, std::move(layers.layers[0].layer), std::move(weight), std::move(bias)));
   set(node, step);
   if (op == "QLinearConv") return clip_to_integers(node, step, 6, 7);
   if (op != "FusedConv") return Done{};
