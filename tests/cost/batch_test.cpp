@@ -44,11 +44,26 @@ TEST(Batch, WrongFieldsAreNamed) {
     return run(line + "\n", Model::Sound, 1);
   };
   EXPECT_THAT(error_of("\"CONV\"", "\"CNV\""), testing::HasSubstr("did you mean 'CONV'"));
-  EXPECT_THAT(error_of("\"hw\"", "\"hv\""), testing::HasSubstr("'hw' is missing"));
+  EXPECT_THAT(error_of("\"hw\"", "\"hv\""), testing::HasSubstr("'hv' is not a key of a case (did you mean 'hw'?)"));
   EXPECT_THAT(error_of("[\"K\",8]", "[\"K\",0]"), testing::HasSubstr("dimension K is 0, expected at least 1"));
   EXPECT_THAT(error_of("[\"S\",3,3,\"K\"]", "[\"Z\",3,3,\"K\"]"), testing::HasSubstr("expected 'T', 'S' or 'C'"));
   EXPECT_THAT(error_of("\"num_pes\":16", "\"num_pes\":3"), testing::HasSubstr(R"("reason":"pe-overflow")"));
   EXPECT_THAT(error_of("\"num_pes\":16", "\"num_pes\":1e99"), testing::HasSubstr("malformed"));
+}
+
+TEST(Batch, UnknownKeysAreRefusedWithTheNearest) {
+  const auto error_of = [](std::string from, const std::string& to) {
+    std::string line = kCase;
+    line.replace(line.find(from), from.size(), to);
+    return run(line + "\n", Model::Sound, 1);
+  };
+  EXPECT_THAT(error_of("\"noc_bw\"", "\"noc_bv\""),
+              testing::HasSubstr("'noc_bv' is not a key of 'hw' (did you mean 'noc_bw'?)"));
+  EXPECT_THAT(error_of("\"dims\"", "\"strides\":{},\"dims\""),
+              testing::HasSubstr("'strides' is not a key of a layer (did you mean 'stride'?)"));
+  EXPECT_THAT(error_of("\"id\"", "\"mapping\":1,\"id\""),
+              testing::HasSubstr("'mapping' is not a key of a case, expected one of id"));
+  EXPECT_THAT(error_of("\"id\"", "\"out\":[],\"status\":\"ok\",\"id\""), testing::HasSubstr(R"("status":"ok")"));
 }
 
 TEST(Batch, SameBytesForAnyNumberOfThreads) {

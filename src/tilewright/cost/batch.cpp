@@ -1,6 +1,7 @@
 #include "tilewright/cost/batch.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <istream>
 #include <limits>
 #include <ostream>
@@ -42,8 +43,22 @@ Result<std::int32_t> field_or(const dom::object& object, std::string_view key, s
   return to_int32(element, key);
 }
 
+// A misspelt key never turns into a default.
+Result<Done> only_keys(const dom::object& object, std::string_view where, std::initializer_list<std::string_view> known) {
+  for (const auto [key, value] : object) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    const std::vector<std::string> names(known.begin(), known.end());
+    std::string hint = did_you_mean(key, names);
+    if (hint.empty()) hint = fmt::format(", expected one of {}", join(names, ", "));
+    return invalid(fmt::format("'{}' is not a key of {}{}", printable(key), where, hint));
+  }
+  return Done{};
+}
+
 // What the real program assumes where a key is absent depends on where hardware is described (flags or a file).
 Result<Accelerator> to_accelerator(const dom::object& hw) {
+  TW_TRY([[maybe_unused]] const Done known,
+         only_keys(hw, "'hw'", {"num_pes", "noc_bw", "noc_hops", "hop_latency", "offchip_bw", "l1", "l2", "simd", "via"}));
   std::string_view via = "cli";
   if (hw["via"].get(via) == simdjson::SUCCESS && via != "cli" && via != "file") {
     return invalid(fmt::format("'via' is '{}', expected 'cli' or 'file'", via));
@@ -92,6 +107,7 @@ Result<MaestroDirective> to_directive(const dom::array& item) {
 }
 
 Result<MaestroLayer> to_layer(const dom::object& object) {
+  TW_TRY([[maybe_unused]] const Done known, only_keys(object, "a layer", {"name", "type", "stride", "dims", "dataflow"}));
   MaestroLayer layer;
   layer.where = "case";
   std::string_view text;
@@ -140,6 +156,10 @@ struct BatchCase {
 
 Result<BatchCase> to_case(const dom::object& object) {
   BatchCase result;
+  // The answers of a recorded case may stand beside it, so that a record can be asked again.
+  TW_TRY([[maybe_unused]] const Done known, only_keys(object, "a case",
+                                                      {"id", "hw", "layers", "kind", "family", "network", "model", "status",
+                                                       "reason", "exit", "msg", "ub", "out"}));
   dom::object hw;
   if (object["hw"].get(hw) != simdjson::SUCCESS) return at_field("hw", "an object");
   TW_TRY(result.accelerator, to_accelerator(hw));
