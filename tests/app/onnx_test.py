@@ -127,5 +127,112 @@ class Joins(Models):
         self.assertEqual(found["layers"][0]["shape"], layers[0]["shape"])
 
 
+def open_conv(batch="batch", height="height", width=8):
+    return model([node("Conv", ["x", "w"], ["y"], name="conv1")], inputs={"x": [batch, 3, height, width]},
+                 weights={"w": [4, 3, 3, 3]}, outputs=[("y", [])])
+
+
+class Dimensions(Models):
+    VERBS = (["map", "SOURCE", *QUICK], ["agents", "SOURCE", "--hardware", "zoo:eyeriss", "--samples", "200", "--no-stability"],
+             ["evaluate", "--network", "SOURCE", "--hardware", "zoo:eyeriss", "--dataflow", "nvdla"],
+             ["explain", "--network", "SOURCE", "--hardware", "zoo:eyeriss", "--dataflow", "nvdla"],
+             ["compare", "--network", "SOURCE", "--hardware", "zoo:eyeriss", "--searches", "random", "--samples", "20", "--seeds", "2"],
+             ["codesign", "SOURCE", "--machine", "zoo:vta", "--search", "random", "--measurements", "8"], ["compile", "SOURCE"],
+             ["zoo", "SOURCE"])
+
+    def test_every_verb_takes_them_and_says_which_is_missing(self):
+        source = self.write(open_conv())
+        for verb in self.VERBS:
+            words = [source if word == "SOURCE" else word for word in verb]
+            self.refused("input 'x': dimension 2 is 'height', expected a number", *words)
+            self.refused("give --dim height=N", *words)
+            self.refused("has no open dimension 'heigth' (did you mean 'height'?)", *words, "--dim", "heigth=8")
+            result = run(words[0], "--dim", "height=8", "--dim", "batch=1", *words[1:])
+            self.assertEqual(result.returncode, 0, result.stderr)
+        self.refused("expected a .onnx network", "map", "zoo:alexnet", *QUICK, "--dim", "height=8")
+        self.refused("--dim is 'height', expected NAME=NUMBER", "zoo", source, "--dim", "height")
+
+    def test_a_run_remembers_them(self):
+        source, out = self.write(open_conv()), self.path / "run"
+        result = run("map", source, *QUICK, "--dim", "height=8", "-o", out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(json.loads((out / "run.json").read_text())["arguments"]["dims"], ["height=8"])
+        before = (out / "result.json").read_bytes()
+        self.assertEqual(run("resume", out).returncode, 0)
+        self.assertEqual((out / "result.json").read_bytes(), before)
+        self.refused("dims of the run there", "map", source, *QUICK, "--dim", "height=9", "-o", out)
+        out = self.path / "machine"
+        words = ["codesign", source, "--machine", "zoo:vta", "--search", "random", "--measurements", "8", "-o", out]
+        self.assertEqual(run(*words, "--dim", "height=8").returncode, 0)
+        self.assertEqual(run("resume", out).returncode, 0)
+
+
+class ExternalData(Models):
+    def model(self, location="net.onnx.data", offset=4):
+        where = {"location": location, "offset": offset, "length": 4 * 108}
+        return model([node("Conv", ["x", "w"], ["y"], name="conv1")], inputs={"x": [1, 3, 8, 8]},
+                     tensors=[tensor("w", [4, 3, 3, 3], external=where)], outputs=[("y", [])])
+
+    def test_weights_beside_the_model_are_compiled(self):
+        values = [((7 * i) % 19 - 9) / 10 for i in range(108)]
+        inside = self.write(model([node("Conv", ["x", "w"], ["y"], name="conv1")], inputs={"x": [1, 3, 8, 8]},
+                                  tensors=[tensor("w", [4, 3, 3, 3], values)], outputs=[("y", [])]))
+        expected = run("compile", inside, "-o", self.path / "inside")
+        self.assertEqual(expected.returncode, 0, expected.stderr)
+        source = self.write(self.model())
+        self.refused("weight 'w' lies in 'net.onnx.data', expected that file beside the model", "compile", source)
+        self.assertEqual(run("map", source, *QUICK).returncode, 0)  # which needs no weights
+        (self.path / "net.onnx.data").write_bytes(b"head" + struct.pack("<50f", *values[:50]))
+        self.refused("begins at byte 4 of 'net.onnx.data' and takes 432, but the file has 204", "compile", source)
+        (self.path / "net.onnx.data").write_bytes(b"head" + struct.pack("<108f", *values))
+        for words in (["compile", source, "-o", self.path / "outside"], ["compile", "net.onnx"]):
+            result = run(*words, cwd=self.path)
+            self.assertEqual(result.returncode, 0, result.stderr)
+        programs = [sorted(path.read_bytes() for path in (self.path / name).glob("*.vtaprog")) for name in ("inside", "outside")]
+        self.assertTrue(programs[0])
+        self.assertEqual(*programs)
+
+    def test_data_outside_the_folder_is_never_read(self):
+        for location in ("../secret", "/etc/hostname", "a/../../b"):
+            source = self.write(self.model(location))
+            for verb in (["compile", source], ["map", source, *QUICK], ["zoo", source]):
+                self.refused(f"weight 'w' lies in '{location}', expected a file beside the model", *verb)
+
+
+class Zoo(Models):
+    def test_yaml_reads_back_to_the_same_network(self):
+        source = self.write(two_lstms())
+        result = run("zoo", source, "--yaml")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        written = self.write(result.stdout.encode(), "net.yaml")
+        self.assertEqual(run("zoo", written, "--yaml").stdout, result.stdout)
+        self.assertEqual(run("zoo", written, "--json").stdout, run("zoo", source, "--json").stdout)
+        answers = [run("map", one, *QUICK, "--json").stdout for one in (source, written)]
+        self.assertEqual(*answers)
+        self.assertEqual(run("zoo", "resnet18", "--yaml").returncode, 0)
+        self.refused("--yaml writes one network", "zoo", "--yaml")
+
+    def test_a_machine_file_is_shown_or_refused_as_a_machine(self):
+        good = self.write(run("zoo", "zoo:eyeriss").stdout.encode(), "machine.yaml")
+        self.assertEqual(run("zoo", good).stdout, run("zoo", "zoo:eyeriss").stdout)
+        for text, sentence in (("format: tilewright-accelerator-1\npes: 0\n", "pes is 0"), ("pes: 4\n", "format"),
+                               ("format: tilewright-accelerator-1\npes: 4\nl1: 3\n", "'l1' is not a known field"),
+                               ("format: tilewright-acelerator-1\npes: 4\n", "format")):
+            result = run("zoo", self.write(text.encode(), "bad.yaml"))
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(sentence, result.stderr)
+            self.assertNotIn("layers", result.stderr)
+            self.assertNotIn("tilewright-network-1", result.stderr)
+        self.assertIn("bad.json", run("zoo", self.write(b'{"LOG_BLOCK": 99}', "bad.json")).stderr)
+
+    def test_names_of_the_zoo_without_zoo_are_suggested(self):
+        for word in ("resnet18", "ResNet-18"):
+            self.refused("did you mean 'zoo:resnet18'?", "map", word, *QUICK)
+        self.refused("did you mean 'zoo:resnet18'?", "compile", "resnet18")
+        self.refused("did you mean 'zoo:eyeriss'?", "map", "zoo:resnet18", "--hardware", "eyeriss")
+        self.refused("did you mean 'zoo:tpu-v1-like'?", "evaluate", "--network", "zoo:resnet18", "--hardware", "tpu_v1_like",
+                     "--dataflow", "nvdla")
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

@@ -146,6 +146,7 @@ TEST(NetworkYaml, TheDocumentItselfIsChecked) {
   EXPECT_EQ(complaint(layers + "others:\n  - {op: Relu, count: -1}\n"), "net.yaml:6: 'count' is -1, expected at least 1");
   EXPECT_EQ(complaint(layers + "others:\n  - {op: Relu, operations: -1}\n"),
             "net.yaml:6: 'operations' is -1, expected at least 0");
+  EXPECT_EQ(complaint(layers + "others:\n  - {op: Relu, macs: -1}\n"), "net.yaml:6: 'macs' is -1, expected at least 0");
 }
 
 TEST(NetworkYaml, TheTotalFitsIn63Bits) {
@@ -209,6 +210,8 @@ TEST(NetworkYaml, RandomNetworksSurviveTheRoundTrip) {
       network.layers.push_back({layer, rng.between(1, 3), inputs});
     }
     if (rng.below(2) == 0) network.others.push_back({"Relu", 3, 17, true});
+    if (rng.below(2) == 0) network.others.push_back({"DeformConv", 1, 40, true, 20});
+    if (rng.below(2) == 0) network.others.push_back({"LSTM (shape unknown)", 1, 0, false, std::nullopt});
     ASSERT_TRUE(read(to_yaml(network)) == network) << to_yaml(network);
   }
 }

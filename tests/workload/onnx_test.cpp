@@ -102,10 +102,107 @@ TEST(OnnxBatch, BelowOneIsRefused) {
 
 TEST(OnnxDims, AnotherOpenDimensionIsNamed) {
   EXPECT_EQ(complaint(one_conv({1, 3, "height", 8}).bytes()),
-            "net.onnx: input 'x': dimension 2 is 'height', expected a number because layer 'conv1' depends on it; only the "
-            "first dimension, the batch, may be left open");
+            "net.onnx: input 'x': dimension 2 is 'height', expected a number because layer 'conv1' depends on it; give "
+            "--dim height=N");
   EXPECT_THAT(complaint(one_conv({1, 3, 8, -1}).bytes()), HasSubstr("input 'x': dimension 3 is -1, expected a number"));
   EXPECT_THAT(complaint(one_conv({1, 3, 8, ""}).bytes()), HasSubstr("input 'x': dimension 3 is open, expected a number"));
+  EXPECT_THAT(complaint(one_conv({1, 3, 8, ""}).bytes()), HasSubstr("; give --dim x.3=N"));
+  EXPECT_THAT(complaint(one_conv({1, 3, "h", "w"}).bytes()), HasSubstr("; give --dim h=N --dim w=N"));
+  EXPECT_THAT(complaint(one_conv({1, 3, "s", "s"}).bytes()), testing::EndsWith("; give --dim s=N"));
+}
+
+Result<Network> with_dims(const ModelBuilder& model, const std::vector<std::string>& dims) {
+  const Result<ReadOptions> options = read_options(1, dims);
+  return options ? network_from_onnx(model.bytes(), "net.onnx", *options) : options.error();
+}
+
+TEST(OnnxDims, AreGivenByNameOrByInputAndAxis) {
+  EXPECT_EQ(macs(with_dims(one_conv({"batch", 3, "height", ""}), {"height=8", "x.3=8"}).value()).value, kOneConvMacs);
+  EXPECT_EQ(macs(with_dims(one_conv({"batch", 3, 8, 8}), {"batch=4"}).value()).value, 4 * kOneConvMacs);
+  EXPECT_EQ(macs(with_dims(one_conv({1, 3, "a = b", 8}), {"a = b=8"}).value()).value, kOneConvMacs);
+}
+
+TEST(OnnxDims, ThatTheModelDoesNotHaveAreRefused) {
+  const ModelBuilder model = one_conv({"batch", 3, "height", 8});
+  EXPECT_EQ(with_dims(model, {"heigth=8"}).error().message,
+            "net.onnx: has no open dimension 'heigth' (did you mean 'height'?)");
+  EXPECT_EQ(with_dims(model, {"z=8"}).error().message, "net.onnx: has no open dimension 'z', expected one of batch, height");
+  EXPECT_EQ(with_dims(one_conv({1, 3, 8, 8}), {"z=8"}).error().message, "net.onnx: has no open dimension 'z': it has none");
+  EXPECT_EQ(with_dims(model, {"height"}).error().message, "--dim is 'height', expected NAME=NUMBER");
+  EXPECT_EQ(with_dims(model, {"=3"}).error().message, "--dim is '=3', expected NAME=NUMBER");
+  EXPECT_EQ(with_dims(model, {"height=0"}).error().message, "--dim height is 0, expected 1 to 2147483647");
+  EXPECT_EQ(with_dims(model, {"height=1", "height=2"}).error().message, "--dim height is given twice, expected once");
+}
+
+// A folder for a model and the data beside it.
+class OnnxExternal : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  // A product whose shape hangs on the content of a list in another file.
+  ModelBuilder reshaped(const std::string& location, std::int64_t offset = 16) {
+    ModelBuilder model;
+    model.input("x", {1, 24}).list("shape", {4, 6}).weight("w", {6, 5});
+    onnx::TensorProto& shape = *model.proto().mutable_initializer(0);
+    shape.clear_raw_data();
+    shape.set_data_location(onnx::TensorProto::EXTERNAL);
+    for (const auto& [key, value] : {std::pair("location", location), std::pair("offset", std::to_string(offset)),
+                                     std::pair("length", std::string("16"))}) {
+      auto& entry = *shape.add_external_data();
+      entry.set_key(key);
+      entry.set_value(value);
+    }
+    model.node("Reshape", {"x", "shape"}, {"r"});
+    model.node("MatMul", {"r", "w"}, {"y"});
+    return model;
+  }
+
+  Result<Network> read_beside(const ModelBuilder& model) {
+    return network_from_onnx(model.bytes(), "net.onnx", {.data_folder = folder_});
+  }
+
+  const std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "onnx_external_test";
+  const Ints content_{0, 0, 4, 6};
+  const std::string bytes_{reinterpret_cast<const char*>(content_.data()), 32};
+};
+
+TEST_F(OnnxExternal, ContentBesideTheModelIsRead) {
+  ASSERT_TRUE(write_file(folder_ / "data.bin", bytes_));
+  const Result<Network> network = read_beside(reshaped("data.bin"));
+  ASSERT_TRUE(network) << network.error().message;
+  EXPECT_EQ(network->layers[0].layer, fully_connected("y", 4, 6, 5));
+}
+
+TEST_F(OnnxExternal, WhatALayerNeedsAndIsNotThereIsNamed) {
+  EXPECT_EQ(
+      read_beside(reshaped("data.bin")).error().message,
+      "net.onnx: weight 'shape' lies in 'data.bin', expected that file beside the model because layer 'y' depends on it");
+  ASSERT_TRUE(write_file(folder_ / "data.bin", bytes_.substr(0, 24)));
+  EXPECT_EQ(read_beside(reshaped("data.bin")).error().message,
+            "net.onnx: weight 'shape' begins at byte 16 of 'data.bin' and takes 16, but the file has 24 because layer 'y' "
+            "depends on it");
+}
+
+TEST_F(OnnxExternal, NothingOutsideTheFolderIsOpened) {
+  for (const char* location : {"../data.bin", "/etc/passwd", "a/../../b", ""}) {
+    EXPECT_EQ(read_beside(reshaped(location)).error().message,
+              "net.onnx: weight 'shape' lies in '" + std::string(location) + "', expected a file beside the model");
+  }
+  EXPECT_EQ(read_beside(reshaped("data.bin", -1)).error().message,
+            "net.onnx: weight 'shape': the offset of its external data is '-1', expected a number of bytes");
+}
+
+TEST_F(OnnxExternal, JoinedModelsEachGetTheirOwnDimensions) {
+  const auto write = [&](const char* name, const char* dim) {
+    return write_file(folder_ / name, one_conv({1, 3, dim, 8}).bytes());
+  };
+  ASSERT_TRUE(write("a.onnx", "height") && write("b.onnx", "rows"));
+  const std::string both = (folder_ / "a.onnx").string() + "+" + (folder_ / "b.onnx").string();
+  const Result<Network> network = read_network(both, read_options(1, {"height=8", "rows=8"}).value());
+  ASSERT_TRUE(network) << network.error().message;
+  EXPECT_EQ(macs(*network).value, 2 * kOneConvMacs);
+  EXPECT_THAT(read_network(both, read_options(1, {"row=8"}).value()).error().message, HasSubstr("did you mean 'rows'?"));
 }
 
 TEST(OnnxDims, AnOpenDimensionThatNoLayerNeedsIsFine) {

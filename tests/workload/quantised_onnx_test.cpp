@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "onnx_builder.hpp"
+#include "tilewright/base/file.hpp"
 #include "tilewright/base/rng.hpp"
 #include "tilewright/workload/quantised_build.hpp"
 #include "tilewright/workload/quantised_reference.hpp"
@@ -325,6 +327,81 @@ TEST(QuantisedOnnx, WhatHasNoIntegerFormIsNamed) {
       "no padding");
   EXPECT_EQ(quantised_from_onnx("rubbish", "file.onnx", {}, pool).error().message.substr(0, 27),
             "file.onnx: is not an ONNX m");
+}
+
+// Moves every weight of a model to a file beside it, as exporters do with large models.
+std::string move_weights_out(ModelBuilder& model, const std::string& location) {
+  std::string data;
+  for (onnx::TensorProto& weight : *model.proto().mutable_initializer()) {
+    const std::string raw = weight.raw_data();
+    weight.clear_raw_data();
+    weight.set_data_location(onnx::TensorProto::EXTERNAL);
+    for (const auto& [key, value] : {std::pair("location", location), std::pair("offset", std::to_string(data.size())),
+                                     std::pair("length", std::to_string(raw.size()))}) {
+      auto& entry = *weight.add_external_data();
+      entry.set_key(key);
+      entry.set_value(value);
+    }
+    data += raw + "some padding";
+  }
+  return data;
+}
+
+TEST(QuantisedOnnx, WeightsBesideTheModelAreTheSameWeights) {
+  const auto make = [] {
+    ModelBuilder model;
+    model.input("x", {1, 3, 6, 6}).output("y");
+    add_reals(model, "w", {4, 3, 3, 3}, random_reals(108, 0.3, Rng(1, "w")));
+    add_reals(model, "b", {4}, random_reals(4, 0.3, Rng(1, "b")));
+    model.node("Conv", {"x", "w", "b"}, {"y"}).named("conv");
+    return model;
+  };
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "quantised_onnx_test";
+  std::filesystem::create_directories(folder);
+  ThreadPool pool(1);
+  const Result<QuantisedNetwork> inside = quantised(make(), pool);
+  ASSERT_TRUE(inside) << inside.error().message;
+  ModelBuilder model = make();
+  const std::string data = move_weights_out(model, "weights.bin");
+  const auto read = [&] { return quantised_from_onnx(model.bytes(), "model.onnx", {.data_folder = folder}, pool); };
+  EXPECT_EQ(read().error().message, "model.onnx: weight 'w' lies in 'weights.bin', expected that file beside the model");
+  ASSERT_TRUE(write_file(folder / "weights.bin", data.substr(0, 100)));
+  EXPECT_EQ(read().error().message,
+            "model.onnx: weight 'w' begins at byte 0 of 'weights.bin' and takes 432, but the file has 100");
+  ASSERT_TRUE(write_file(folder / "weights.bin", data));
+  const Result<QuantisedNetwork> outside = read();
+  ASSERT_TRUE(outside) << outside.error().message;
+  EXPECT_EQ(outside->steps[1].weight, inside->steps[1].weight);
+  EXPECT_EQ(outside->steps[1].bias, inside->steps[1].bias);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(QuantisedOnnx, WeightsMayBeMadeByConstantOfShape) {
+  ModelBuilder model;
+  model.input("x", {1, 3, 6, 6}).output("y").list("shape", {4, 3, 3, 3});
+  onnx::AttributeProto& value = model.node("ConstantOfShape", {"shape"}, {"w"}).add("value", onnx::AttributeProto::TENSOR);
+  value.mutable_t()->set_data_type(onnx::TensorProto::FLOAT);
+  value.mutable_t()->add_dims(1);
+  value.mutable_t()->add_float_data(0.25F);
+  model.node("Conv", {"x", "w"}, {"y"}).named("conv");
+  ThreadPool pool(1);
+  const Result<QuantisedNetwork> network = quantised(model, pool);
+  ASSERT_TRUE(network) << network.error().message;
+  const QuantisedStep& step = network->steps[1];
+  ASSERT_EQ(step.weight.size(), 108u);
+  for (const std::int8_t weight : step.weight) {
+    EXPECT_EQ(std::ldexp(static_cast<float>(weight), -step.weight_exponent), 0.25F);
+  }
+}
+
+TEST(QuantisedOnnx, AFewBytesDoNotBecomeGigabytes) {
+  ModelBuilder model;
+  model.input("x", {1, 100'000}).output("y").list("shape", {100'000, 100'000});
+  model.node("ConstantOfShape", {"shape"}, {"w"}).named("fill");
+  model.node("MatMul", {"x", "w"}, {"y"});
+  ThreadPool pool(1);
+  EXPECT_EQ(quantised(model, pool).error().message,
+            "model.onnx: node 'fill' (ConstantOfShape): makes more than 2^27 weights, expected at most that");
 }
 
 }  // namespace

@@ -63,6 +63,7 @@ RunJson arguments_json(const CodesignArguments& a) {
                {"optimum", a.optimum},
                {"no_verify", a.no_verify},
                {"store", a.store}};
+  if (!a.dims.empty()) json["dims"] = a.dims;
   put_if(json, "measurements", a.measurements);
   put_if(json, "area_budget", a.area_budget);
   put_if(json, "max_power", a.max_power);
@@ -80,6 +81,7 @@ CodesignArguments arguments_from(const RunJson& json) {
     if (json.contains(name)) value = json.at(name).get<Value>();
   };
   take("network", a.network);
+  take("dims", a.dims);
   take("layer", a.layer);
   take("operators", a.operators);
   take("machine", a.machine);

@@ -153,7 +153,8 @@ Result<CodesignCheck> check_codesign(const CodesignArguments& arguments, const C
   std::string why = "only this one was asked for";
   std::optional<QuantisedNetwork> network;
   if (arguments.layer.empty()) {
-    Result<QuantisedNetwork> built = read_quantised(arguments.network, {.seed = arguments.seed}, threads);
+    TW_TRY(const std::vector<NamedDim> dims, dims_from(arguments.dims));
+    Result<QuantisedNetwork> built = read_quantised(arguments.network, {.seed = arguments.seed, .dims = dims}, threads);
     if (built) network = std::move(built).value();
     if (!network) why = "the network is not built as a whole: " + built.error().message;
   }

@@ -241,7 +241,8 @@ Result<CodesignJob> read_codesign_job(const CodesignArguments& arguments) {
   }
   CodesignJob job;
   TW_TRY(job.options, codesign_options(arguments));
-  TW_TRY(job.network, read_network(arguments.network));
+  TW_TRY(const ReadOptions read, read_options(1, arguments.dims));
+  TW_TRY(job.network, read_network(arguments.network, read));
   job.network_name = printable(job.network.name);
   std::vector<LayerGroup> groups = distinct_layers(job.network);
   if (!arguments.layer.empty()) {

@@ -1,6 +1,9 @@
 // The options of the larger verbs: each adds them to its verb and writes what is parsed into the arguments.
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace CLI {
 class App;
 }
@@ -14,6 +17,9 @@ struct CompileArguments;
 struct MapArguments;
 struct SimulateArguments;
 struct TrainArguments;
+
+// --dim, of every verb that reads ONNX models.
+void add_dim_option(CLI::App& verb, std::vector<std::string>& dims);
 
 void add_train_options(CLI::App& verb, TrainArguments& train);
 

@@ -24,6 +24,8 @@ void add_mapping_options(CLI::App& verb, MappingArguments& mapping, const std::s
   verb.add_option("--model", mapping.model, "sound, exact, maestro, maestro@e1d8efd")->capture_default_str();
   verb.add_option("--batch", mapping.batch, "images for a dynamic batch of an ONNX model")->check(CLI::Range(1, 1 << 30));
 
+  add_dim_option(verb, mapping.dims);
+
   const std::string space = "Space";
   verb.add_option("--space", mapping.space, "mapping, or archgym: the 17 parameters of MaestroGym")
       ->capture_default_str()
@@ -56,6 +58,11 @@ std::string searcher_help() {
 }
 
 }  // namespace
+
+void add_dim_option(CLI::App& verb, std::vector<std::string>& dims) {
+  verb.add_option("--dim", dims, "NAME=N, the size of an open dimension of an ONNX model; may be repeated")
+      ->allow_extra_args(false);
+}
 
 void add_map_options(CLI::App& verb, MapArguments& map) {
   add_mapping_options(verb, map.mapping, "network");

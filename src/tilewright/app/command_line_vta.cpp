@@ -70,6 +70,7 @@ void add_compile_options(CLI::App& verb, CompileArguments& compile) {
       ->capture_default_str();
   verb.add_option("--layer", compile.layer, "name of one step; without it, all steps");
   verb.add_option("--batch", compile.batch, "images")->capture_default_str()->check(CLI::Range(1, 1 << 16));
+  add_dim_option(verb, compile.dims);
   verb.add_option("--input-size", compile.input_size, "rows and columns of the input; default: the network's own")
       ->check(CLI::Range(1, 1 << 16));
   verb.add_option("--seed", compile.seed, "of weights and input; the same seed gives the same bytes")->capture_default_str();
@@ -92,6 +93,7 @@ void add_compile_options(CLI::App& verb, CompileArguments& compile) {
 void add_codesign_options(CLI::App& verb, CodesignArguments& codesign) {
   verb.add_option("network", codesign.network, "zoo:NAME, or a file: .onnx, .yaml, .m (MAESTRO), .csv (GAMMA)");
   verb.add_option("--layer", codesign.layer, "name of one layer; without it, all layers");
+  add_dim_option(verb, codesign.dims);
   verb.add_option("--operators", codesign.operators, "only layers of these, with commas: conv, depthwise, fc, matmul");
 
   const std::string machine = "Machine";

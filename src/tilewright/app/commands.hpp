@@ -38,6 +38,8 @@ int run_explain(const ExplainArguments& arguments);
 struct ZooArguments {
   std::string source;  // empty = list everything
   std::int64_t batch = 1;
+  std::vector<std::string> dims;  // "sequence=128": open dimensions of an ONNX model
+  bool yaml = false;              // a network as a file of ours
   bool json = false;
 };
 int run_zoo(const ZooArguments& arguments);

@@ -240,6 +240,7 @@ Result<ComparePlan> plan_comparison(const CompareArguments& arguments) {
     MappingArguments other = arguments.mapping;
     other.network = arguments.transfer_from;
     other.layer.clear();
+    if (!lower(other.network).ends_with(".onnx")) other.dims.clear();  // they are of the network that is compared on
     TW_TRY(plan.elsewhere, read_mapping_job(other));
   }
   TW_TRY(const Done checked, check_contenders(plan));

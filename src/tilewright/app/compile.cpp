@@ -216,6 +216,7 @@ Result<Compilation> plan(const CompileArguments& arguments, ThreadPool& pool) {
   QuantiseOptions quantise;
   quantise.seed = arguments.seed;
   quantise.batch = arguments.batch;
+  TW_TRY(quantise.dims, dims_from(arguments.dims));
   quantise.height = quantise.width = arguments.input_size;
   TW_TRY(compilation.network, read_quantised(arguments.network, quantise, pool));
   vta::ScheduleChoice chosen;

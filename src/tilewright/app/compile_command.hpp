@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tilewright/vta/timing.hpp"
 
@@ -15,7 +16,8 @@ struct CompileArguments {
   std::string layer;                  // of a single step; empty = all
   std::uint64_t seed = 1;             // of weights and input
   std::int64_t batch = 1;
-  std::int64_t input_size = 0;  // rows and columns of the input; 0 = the network's own
+  std::vector<std::string> dims;  // "sequence=128": open dimensions of an ONNX model
+  std::int64_t input_size = 0;    // rows and columns of the input; 0 = the network's own
   std::string core = "pipelined";
   vta::TimingOptions timing;  // but for its core
   bool no_verify = false;

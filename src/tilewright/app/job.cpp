@@ -35,7 +35,8 @@ Result<Source> read_source(const JobArguments& arguments, Model model) {
     }
     return source;
   }
-  TW_TRY(source.network, read_network(arguments.network, {arguments.batch}));
+  TW_TRY(const ReadOptions options, read_options(arguments.batch, arguments.dims));
+  TW_TRY(source.network, read_network(arguments.network, options));
   return source;
 }
 
@@ -114,6 +115,9 @@ Result<Job> read_job(const JobArguments& arguments) {
   }
   if (arguments.batch != 1 && !arguments.network.ends_with(".onnx")) {
     return invalid("--batch gives the images of an ONNX model, expected a .onnx network");
+  }
+  if (!arguments.dims.empty() && source.maestro) {
+    return invalid("--dim gives an open dimension of an ONNX model, expected a .onnx network");
   }
   if (source.network.layers.empty()) {
     return invalid(fmt::format("{}: has no layer to evaluate, only {}", arguments.network,

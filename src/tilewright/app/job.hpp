@@ -21,7 +21,8 @@ struct JobArguments {
   std::string dataflow;  // a name; empty = the mapping file, or the one in a .m network
   std::string model = "sound";
   std::string constraints = "hard";
-  std::int64_t batch = 1;  // for a dynamic batch of an ONNX model
+  std::int64_t batch = 1;         // for a dynamic batch of an ONNX model
+  std::vector<std::string> dims;  // "sequence=128": its other open dimensions
 };
 
 struct LayerJob {

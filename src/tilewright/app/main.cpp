@@ -30,6 +30,7 @@ void add_job_options(CLI::App& verb, JobArguments& job) {
   verb.add_option("--hardware", job.hardware, "zoo:NAME, or a file: .yaml, .m (MAESTRO)");
   verb.add_option("--mapping", job.mapping, "mapping file: .yaml, .m (MAESTRO)");
   verb.add_option("--dataflow", job.dataflow, "classic dataflow by name instead of a mapping file (see below)");
+  add_dim_option(verb, job.dims);
   verb.add_option("--model", job.model, "sound, exact, maestro, maestro@e1d8efd")->capture_default_str();
   verb.add_option("--constraints", job.constraints, "limits of the machine: hard, soft, report")->capture_default_str();
 }
@@ -162,6 +163,8 @@ int run(int argc, char** argv) {
   CLI::App* zoo_verb = app.add_subcommand("zoo", "list the built-in networks and machines, or show one");
   zoo_verb->add_option("source", zoo.source, "a name of the zoo, or any network or machine file");
   zoo_verb->add_option("--batch", zoo_batch, "images for a dynamic batch of an ONNX model");
+  add_dim_option(*zoo_verb, zoo.dims);
+  zoo_verb->add_flag("--yaml", zoo.yaml, "a network as a YAML file of ours, which every verb reads");
   zoo_verb->add_flag("--json", zoo.json, "everything as JSON");
 
   try {

@@ -46,6 +46,7 @@ Json to_json(const MapArguments& arguments) {
             {"settings", arguments.settings},
             {"from", arguments.from},
             {"store", arguments.store}};
+  if (!m.dims.empty()) json["dims"] = m.dims;
   put(json, "max_pes", m.max_pes);
   put(json, "max_l1", m.max_l1);
   put(json, "max_l2", m.max_l2);
@@ -63,6 +64,7 @@ MapArguments from_json(const Json& json) {
   take(json, "hardware", m.hardware);
   take(json, "layer", m.layer);
   take(json, "batch", m.batch);
+  take(json, "dims", m.dims);
   take(json, "objective", m.objective);
   take(json, "model", m.model);
   take(json, "constraints", m.constraints);

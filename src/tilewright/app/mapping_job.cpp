@@ -102,7 +102,8 @@ Result<MappingJob> read_mapping_job(const MappingArguments& arguments) {
         "buffer_byte_um2: …}} in the machine file",
         job.objective.limits.area ? "--max-area" : "--objective " + name_of(job.objective), printable(arguments.hardware)));
   }
-  TW_TRY(job.network, read_network(arguments.network, {arguments.batch}));
+  TW_TRY(const ReadOptions read, read_options(arguments.batch, arguments.dims));
+  TW_TRY(job.network, read_network(arguments.network, read));
   job.network_name = printable(job.network.name);
   if (job.network.layers.empty()) {
     return invalid(fmt::format("{}: has no layer to map, only {}", arguments.network,

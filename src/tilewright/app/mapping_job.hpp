@@ -22,6 +22,7 @@ struct MappingArguments {
   std::string hardware;
   std::string layer;  // one layer only; empty = all
   std::int64_t batch = 1;
+  std::vector<std::string> dims;  // "sequence=128": open dimensions of an ONNX model
   std::string objective = "edp";
   std::string model = "sound";
   std::string constraints = "hard";

@@ -18,14 +18,25 @@ namespace {
 constexpr std::int64_t kMostOnnxBytes = std::numeric_limits<std::int32_t>::max();  // what protobuf can hold
 
 Error unknown_ending(const std::string& source, const std::string& ending) {
-  const std::vector<std::string> names = zoo_names("networks");
-  const std::optional<std::string> near = ending.empty() ? nearest(source, names) : std::nullopt;
-  const std::string hint = near ? fmt::format(" (did you mean 'zoo:{}'?)", *near) : "";
-  return invalid(
-      fmt::format("{}: ends in '{}', expected .onnx, .yaml, .yml, .m, .csv, or zoo:NAME{}", source, ending, hint));
+  return invalid(fmt::format("{}: ends in '{}', expected .onnx, .yaml, .yml, .m, .csv, or zoo:NAME{}", source, ending,
+                             zoo_hint("networks", source)));
+}
+
+bool is_onnx(const std::string& source) {
+  return !is_zoo_source(source) && lower(std::filesystem::path(source).extension().string()) == ".onnx";
+}
+
+ReadOptions beside(const std::string& source, ReadOptions options) {
+  const std::filesystem::path folder = std::filesystem::path(source).parent_path();
+  options.data_folder = folder.empty() ? "." : folder;
+  return options;
 }
 
 Result<Network> read_unchecked(const std::string& source, const ReadOptions& options) {
+  if (!options.dims.empty() && !is_onnx(source)) {
+    return invalid(fmt::format("{}: has no open dimension '{}', expected a .onnx network for --dim", source,
+                               printable(options.dims.front().name)));
+  }
   if (is_zoo_source(source)) {
     TW_TRY(const std::string text, zoo_text("networks", source.substr(4)));
     return network_from_yaml(text, source);
@@ -33,7 +44,7 @@ Result<Network> read_unchecked(const std::string& source, const ReadOptions& opt
   const std::string ending = lower(std::filesystem::path(source).extension().string());
   if (ending == ".onnx") {
     TW_TRY(const std::string bytes, read_file(source, kMostOnnxBytes));
-    return network_from_onnx(bytes, source, options);
+    return network_from_onnx(bytes, source, beside(source, options));
   }
   const bool yaml = ending == ".yaml" || ending == ".yml";
   if (!yaml && ending != ".m" && ending != ".csv") return unknown_ending(source, ending);
@@ -65,15 +76,32 @@ void append(Network& all, const Network& part) {
   }
 }
 
-// "zoo:a+b.yaml": one network after the other, their layers called a/conv1, b/conv1.
+std::vector<std::string> parts_of(const std::string& source) {
+  std::vector<std::string> parts;
+  for (const std::string_view part : split(source, '+')) parts.emplace_back(part);
+  return parts;
+}
+
+// "zoo:a+b.yaml": one network after the other, their layers called a/conv1, b/conv1. Each part gets the open dimensions it
+// has.
 Result<Network> read_joined(const std::string& source, const ReadOptions& options) {
+  const std::vector<std::string> parts = parts_of(source);
+  std::vector<std::vector<std::string>> names(parts.size());
+  std::vector<std::string> all_names;
+  for (std::size_t i = 0; i < parts.size() && !options.dims.empty(); ++i) {
+    if (!is_onnx(parts[i])) continue;
+    TW_TRY(const std::string bytes, read_file(parts[i], kMostOnnxBytes));
+    TW_TRY(names[i], open_dims_of_onnx(bytes, parts[i]));
+    all_names.insert(all_names.end(), names[i].begin(), names[i].end());
+  }
+  TW_TRY([[maybe_unused]] const Done known, check_dims(options.dims, all_names, source));
   Network all;
-  for (std::size_t begin = 0; begin <= source.size();) {
-    const std::size_t end = std::min(source.find('+', begin), source.size());
-    TW_TRY(const Network part, read_network(source.substr(begin, end - begin), options));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    ReadOptions own = options;
+    std::erase_if(own.dims, [&](const NamedDim& dim) { return std::ranges::find(names[i], dim.name) == names[i].end(); });
+    TW_TRY(const Network part, read_network(parts[i], own));
     append(all, part);
-    all.name += (begin == 0 ? "" : "+") + part.name;
-    begin = end + 1;
+    all.name += (i == 0 ? "" : "+") + part.name;
   }
   return check(std::move(all), source);
 }

@@ -10,6 +10,7 @@
 
 #include "tilewright/base/result.hpp"
 #include "tilewright/workload/layer.hpp"
+#include "tilewright/workload/read_options.hpp"
 
 namespace tilewright {
 
@@ -61,10 +62,6 @@ std::vector<LayerGroup> distinct_layers(const Network& network);
 // Index of the layer called `name`, or an Error that names the nearest one.
 Result<std::size_t> find_layer(const Network& network, std::string_view name);
 
-struct ReadOptions {
-  std::int64_t batch = 1;  // replaces an unknown (dynamic) batch of an ONNX model
-};
-
 // Reads "zoo:resnet18" or a file by its ending: .onnx, .yaml/.yml, .m (MAESTRO), .csv (GAMMA); several with + between them
 // as one network, whose layers are then called resnet18/conv1.
 Result<Network> read_network(const std::string& source, const ReadOptions& options = {});
@@ -74,6 +71,9 @@ Result<Network> network_from_yaml(const std::string& text, const std::string& wh
 Result<Network> network_from_gamma_csv(const std::string& text, const std::string& where);
 Result<Network> network_from_maestro(const std::string& text, const std::string& where);
 Result<Network> network_from_onnx(const std::string& bytes, const std::string& where, const ReadOptions& options);
+
+// Names of the dimensions that the inputs of an ONNX model leave open.
+Result<std::vector<std::string>> open_dims_of_onnx(const std::string& bytes, const std::string& where);
 
 // What network_from_yaml reads back as an equal network.
 std::string to_yaml(const Network& network);

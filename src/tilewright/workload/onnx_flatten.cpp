@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "tilewright/workload/onnx_external.hpp"
 #include "tilewright/workload/onnx_order.hpp"
 #include "tilewright/workload/onnx_tensor.hpp"
 
@@ -75,7 +76,7 @@ Defaults defaults_of(const FunctionProto& function) {
 
 class Flattener {
  public:
-  Flattener(Graph& graph, std::int64_t batch) : graph_(graph), batch_(batch) {}
+  Flattener(Graph& graph, const ReadOptions& options) : graph_(graph), options_(options) {}
 
   Result<Done> flatten(const onnx::ModelProto& model) {
     add_functions(model);
@@ -115,8 +116,11 @@ class Flattener {
   Result<Done> add_weights(const onnx::GraphProto& graph, Scope& scope) {
     TW_TRY(Done room, grow(graph.initializer_size() + graph.sparse_initializer_size()));
     for (const auto& weight : graph.initializer()) {
-      TW_TRY(Tensor tensor, tensor_of(weight));
+      TW_TRY(Tensor tensor, tensor_of(weight, options_.data_folder));
+      const bool may_be_absent = !tensor.elements && is_external(weight);
       scope.tensors[weight.name()] = add_tensor(std::move(tensor));
+      if (!may_be_absent) continue;
+      if (const auto why = why_absent(weight, options_.data_folder)) absent_.emplace_back(graph_.tensors.size() - 1, *why);
     }
     for (const auto& weight : graph.sparse_initializer()) {
       TW_TRY(Tensor tensor, tensor_of(weight));
@@ -128,12 +132,19 @@ class Flattener {
   // Older files list every weight among the inputs too; those are not the network's.
   Result<Done> add_network_inputs(const onnx::GraphProto& graph, Scope& scope) {
     for (const auto& input : graph.input()) {
-      if (!scope.tensors.contains(input.name())) note_batch(input, batch_, symbols_);
+      if (!scope.tensors.contains(input.name())) note_batch(input, options_.batch, symbols_);
     }
+    TW_TRY(Done known, check_dims(options_.dims, open_dims(graph), ""));
+    for (const NamedDim& dim : options_.dims) symbols_[dim.name] = dim.size;
     for (const auto& input : graph.input()) {
       if (scope.tensors.contains(input.name())) continue;
-      TW_TRY(Tensor tensor, network_input(input, batch_, symbols_, graph_.open));
+      TW_TRY(Tensor tensor, network_input(input, options_.batch, symbols_, graph_.open));
       scope.tensors[input.name()] = add_tensor(std::move(tensor));
+    }
+    // After the inputs, because an open dimension is the likelier reason.
+    for (const auto& [index, why] : absent_) {
+      graph_.tensors[index].open = graph_.open.size();
+      graph_.open.push_back({why, ""});
     }
     return Done{};
   }
@@ -267,7 +278,8 @@ class Flattener {
   }
 
   Graph& graph_;
-  std::int64_t batch_;
+  const ReadOptions& options_;
+  std::vector<std::pair<std::size_t, std::string>> absent_;  // small constants whose content is not there, and why
   std::int64_t parts_ = 0;
   std::map<FunctionKey, Function> functions_;
   Symbols symbols_;
@@ -277,8 +289,8 @@ class Flattener {
 
 }  // namespace
 
-Result<Done> flatten(const onnx::ModelProto& model, std::int64_t batch, Graph& graph) {
-  return Flattener(graph, batch).flatten(model);
+Result<Done> flatten(const onnx::ModelProto& model, const ReadOptions& options, Graph& graph) {
+  return Flattener(graph, options).flatten(model);
 }
 
 }  // namespace tilewright::onnx_file

@@ -7,6 +7,6 @@
 namespace tilewright::onnx_file {
 
 // Fills everything in `graph` except the model, which must live as long as the graph.
-Result<Done> flatten(const onnx::ModelProto& model, std::int64_t batch, Graph& graph);
+Result<Done> flatten(const onnx::ModelProto& model, const ReadOptions& options, Graph& graph);
 
 }  // namespace tilewright::onnx_file

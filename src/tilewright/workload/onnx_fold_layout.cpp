@@ -28,7 +28,7 @@ Values fold_same_data(const NodeView& view, const Dims& out) {
 
 Values fold_constant(const NodeView& view, const Dims&) {
   if (const auto* attribute = find_attribute(view.node, "value"); attribute != nullptr && attribute->has_t()) {
-    const Result<Tensor> tensor = tensor_of(attribute->t());
+    const Result<Tensor> tensor = tensor_of(attribute->t(), view.graph.data_folder);
     return tensor ? tensor->elements : std::nullopt;
   }
   if (const auto list = integers(view.node, "value_ints")) return std::vector<double>(list->begin(), list->end());
@@ -41,7 +41,7 @@ Values fold_constant(const NodeView& view, const Dims&) {
 Values fold_constant_of_shape(const NodeView& view, const Dims& out) {
   double value = 0;
   if (const auto* attribute = find_attribute(view.node, "value"); attribute != nullptr && attribute->has_t()) {
-    const Result<Tensor> tensor = tensor_of(attribute->t());
+    const Result<Tensor> tensor = tensor_of(attribute->t(), view.graph.data_folder);
     if (!tensor || !tensor->elements || tensor->elements->size() != 1) return std::nullopt;
     value = tensor->elements->front();
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tilewright/workload/onnx_flatten.hpp"
+#include "tilewright/workload/onnx_tensor.hpp"
 #include "tilewright/workload/onnx_wire.hpp"
 
 namespace tilewright::onnx_file {
@@ -49,17 +50,32 @@ std::string_view kind(const Node& node) {
   return op.starts_with(kMicrosoft) && op != "com.microsoft::Attention" ? op.substr(kMicrosoft.size()) : op;
 }
 
-Result<Graph> read_graph(std::string_view bytes, std::int64_t batch) {
+namespace {
+
+Result<std::shared_ptr<onnx::ModelProto>> parse(std::string_view bytes) {
   const auto not_a_model = [](const std::string& why) { return invalid("is not an ONNX model: " + why); };
   Result<std::string> light = without_weights(bytes);
   if (!light) return not_a_model(light.error().message);
   auto model = std::make_shared<onnx::ModelProto>();
   if (!model->ParseFromString(*light)) return not_a_model("its parts are not those of a model");
   if (!model->has_graph()) return not_a_model("it has no graph");
+  return model;
+}
+
+}  // namespace
+
+Result<Graph> read_graph(std::string_view bytes, const ReadOptions& options) {
+  TW_TRY(const std::shared_ptr<onnx::ModelProto> model, parse(bytes));
   Graph graph;
   graph.model = model;
-  TW_TRY(Done flat, flatten(*model, batch, graph));
+  graph.data_folder = options.data_folder;
+  TW_TRY(Done flat, flatten(*model, options, graph));
   return graph;
+}
+
+Result<std::vector<std::string>> open_dims(std::string_view bytes) {
+  TW_TRY(const std::shared_ptr<onnx::ModelProto> model, parse(bytes));
+  return open_dims(model->graph());
 }
 
 const onnx::AttributeProto* find_attribute(const Node& node, std::string_view name) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include "tilewright/base/result.hpp"
 #include "tilewright/workload/onnx_dims.hpp"
+#include "tilewright/workload/read_options.hpp"
 
 namespace onnx {
 class AttributeProto;
@@ -36,10 +38,10 @@ struct Tensor {
   std::size_t open = kNone;                     // index into Graph::open: why the shape or an element is unknown
 };
 
-// Something about a network input, other than the batch, that the file leaves open.
-struct OpenDim {
-  std::string input;
-  std::string what;  // "dimension 2 is 'height', expected a number"
+// Something that the file leaves open: a dimension of a network input, or the content of a small constant.
+struct Open {
+  std::string what;    // "input 'x': dimension 2 is 'height', expected a number"
+  std::string remedy;  // "give --dim height=N", or nothing
 };
 
 using Defaults = std::vector<std::shared_ptr<const onnx::AttributeProto>>;
@@ -88,11 +90,15 @@ struct Graph {
   std::vector<Tensor> tensors;
   std::vector<Node> nodes;
   std::vector<Region> regions;
-  std::vector<OpenDim> open;
+  std::vector<Open> open;
+  std::filesystem::path data_folder;  // of external data; empty: it is not read
 };
 
-// `batch` replaces an open first dimension of a network input. The Error is a phrase without the file's name.
-Result<Graph> read_graph(std::string_view bytes, std::int64_t batch);
+// The Error is a phrase without the file's name.
+Result<Graph> read_graph(std::string_view bytes, const ReadOptions& options);
+
+// Names of the dimensions that the model's inputs leave open.
+Result<std::vector<std::string>> open_dims(std::string_view bytes);
 
 // Attributes by name; nothing when absent or of another type.
 const onnx::AttributeProto* find_attribute(const Node& node, std::string_view name);

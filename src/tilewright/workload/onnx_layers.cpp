@@ -17,9 +17,9 @@ std::optional<Error> blame(const NodeView& view) {
     if (const Tensor* input = view.input(i)) open = std::min(open, input->open);
   }
   if (open == kNone) return std::nullopt;
-  const OpenDim& dim = view.graph.open[open];
-  return invalid("input " + quoted_name(dim.input) + ": " + dim.what + " because layer " + quoted_name(view.node.name) +
-                 " depends on it; only the first dimension, the batch, may be left open");
+  const auto& [what, remedy] = view.graph.open[open];
+  return invalid(what + " because layer " + quoted_name(view.node.name) + " depends on it" +
+                 (remedy.empty() ? "" : "; " + remedy));
 }
 
 Result<NodeLayers> unknown_shape(const NodeView& view) {

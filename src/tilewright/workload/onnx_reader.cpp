@@ -123,7 +123,7 @@ Result<Network> read(const std::string& bytes, const std::string& where, const R
   if (options.batch > kMostDim) {
     return invalid("batch is " + std::to_string(options.batch) + ", expected at most " + std::to_string(kMostDim));
   }
-  TW_TRY(Graph graph, read_graph(bytes, options.batch));
+  TW_TRY(Graph graph, read_graph(bytes, options));
   infer_shapes(graph);
   return NetworkBuilder(graph).build(std::filesystem::path(where).stem().string());
 }
@@ -134,6 +134,12 @@ Result<Network> network_from_onnx(const std::string& bytes, const std::string& w
   Result<Network> network = read(bytes, where, options);
   if (!network) return Error{network.error().code, where + ": " + network.error().message};
   return check(std::move(network).value(), where);
+}
+
+Result<std::vector<std::string>> open_dims_of_onnx(const std::string& bytes, const std::string& where) {
+  Result<std::vector<std::string>> names = open_dims(bytes);
+  if (!names) return Error{names.error().code, where + ": " + names.error().message};
+  return names;
 }
 
 }  // namespace tilewright

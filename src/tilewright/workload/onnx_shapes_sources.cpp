@@ -87,7 +87,7 @@ Shapes range(const NodeView& view) {
 
 Shapes constant(const NodeView& view) {
   if (const auto* attribute = find_attribute(view.node, "value"); attribute != nullptr && attribute->has_t()) {
-    const Result<Tensor> tensor = tensor_of(attribute->t());
+    const Result<Tensor> tensor = tensor_of(attribute->t(), view.graph.data_folder);
     return {tensor ? tensor->shape : std::nullopt};
   }
   if (const auto* attribute = find_attribute(view.node, "sparse_value");

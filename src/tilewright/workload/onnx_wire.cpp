@@ -24,6 +24,7 @@ enum class Message : std::uint8_t {
   Dimension,
   Opset,
   Function,
+  Entry,
   None,     // the field is a number or a text, not a message
   Numbers,  // many numbers
   Content,  // the same, and large ones are left out
@@ -36,7 +37,7 @@ struct Field {
 };
 
 // The fields the reader uses, by onnx.proto's numbers; all others are left behind, among them documentation, training
-// graphs, quantisation notes and the place of external data.
+// graphs and quantisation notes.
 constexpr std::array kFields{
     Field{Message::Model, 1},
     Field{Message::Model, 7, Message::Graph},
@@ -78,7 +79,10 @@ constexpr std::array kFields{
     Field{Message::Tensor, 9, Message::Content},
     Field{Message::Tensor, 10, Message::Content},
     Field{Message::Tensor, 11, Message::Content},
+    Field{Message::Tensor, 13, Message::Entry},
     Field{Message::Tensor, 14},
+    Field{Message::Entry, 1},
+    Field{Message::Entry, 2},
     Field{Message::SparseTensor, 1, Message::Tensor},
     Field{Message::SparseTensor, 3, Message::Numbers},
     Field{Message::ValueInfo, 1},

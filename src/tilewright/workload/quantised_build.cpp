@@ -122,9 +122,12 @@ Result<QuantisedNetwork> quantised_from_network(const Network& network, const Qu
 Result<QuantisedNetwork> read_quantised(const std::string& source, const QuantiseOptions& options, ThreadPool& pool) {
   if (!source.starts_with("zoo:") && lower(std::filesystem::path(source).extension().string()) == ".onnx") {
     TW_TRY(const std::string bytes, read_file(source, kMostOnnx));
-    return quantised_from_onnx(bytes, source, options, pool);
+    QuantiseOptions own = options;
+    const std::filesystem::path folder = std::filesystem::path(source).parent_path();
+    own.data_folder = folder.empty() ? "." : folder;
+    return quantised_from_onnx(bytes, source, own, pool);
   }
-  TW_TRY(const Network network, read_network(source));
+  TW_TRY(const Network network, read_network(source, {.dims = options.dims}));
   return quantised_from_network(network, options, pool);
 }
 

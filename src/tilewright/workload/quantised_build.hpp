@@ -18,6 +18,8 @@ struct QuantiseOptions {
   std::int64_t width = 0;
   int input_exponent = 7;    // real inputs are integers * 2^-7 and lie in [-1, 1); 5 suits images normalised by their spread
   double saturated = 0.001;  // CalibrationOptions
+  std::vector<NamedDim> dims = {};         // as ReadOptions has them
+  std::filesystem::path data_folder = {};  // of external data
 };
 
 // A Network lists layers and which of them reach which; adds, pools and activations are worked out from that and from the

@@ -81,6 +81,10 @@ Result<Done> DraftConverter::add_input() {
   if (!input) return invalid("no node reads an input, expected a network with one");
   const Tensor& tensor = graph_.tensors[*input];
   const std::optional<TensorShape> shape = four_dims(tensor.shape ? &*tensor.shape : nullptr);
+  if (!shape && tensor.open != kNone) {
+    const auto& [what, remedy] = graph_.open[tensor.open];
+    return invalid(what + (remedy.empty() ? "" : "; " + remedy));
+  }
   if (!shape) return invalid("its input has no known shape of 2 to 4 dimensions, expected one like 1x3x224x224");
   draft_.input = *shape;
   shapes_.push_back(*shape);
@@ -178,10 +182,10 @@ Result<QuantisedNetwork> quantised_from_onnx(const std::string& bytes, const std
   if (options.height != 0 || options.width != 0) {
     return invalid(where + ": another input size is asked for, expected none: an ONNX model has its own");
   }
-  Result<onnx_file::Graph> graph = onnx_file::read_graph(bytes, options.batch);
+  Result<onnx_file::Graph> graph = onnx_file::read_graph(bytes, {options.batch, options.dims, options.data_folder});
   if (!graph) return named(graph.error());
   onnx_file::infer_shapes(graph.value());
-  const Result<onnx_file::Weights> weights = onnx_file::Weights::read(bytes);
+  const Result<onnx_file::Weights> weights = onnx_file::Weights::read(bytes, options.data_folder);
   if (!weights) return named(weights.error());
   Result<Draft> draft = onnx_file::DraftConverter(*graph, *weights).convert(std::filesystem::path(where).stem().string());
   if (!draft) return named(draft.error());

@@ -63,6 +63,7 @@ class DraftConverter {
   Result<Done> convert_quantise(const Node& node);
   Result<Done> convert_function(const Node& node);
   Result<Done> convert_constant(const Node& node);  // constants made from constants
+  Result<Done> convert_filled(const Node& node);    // ConstantOfShape
 
   const Graph& graph_;
   const Weights& weights_;

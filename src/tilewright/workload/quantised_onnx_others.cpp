@@ -244,9 +244,21 @@ Result<Done> DraftConverter::convert_quantise(const Node& node) {
   return Done{};
 }
 
+Result<Done> DraftConverter::convert_filled(const Node& node) {
+  constexpr std::int64_t kMostFilled = std::int64_t{1} << 27;  // a few bytes of file must not become gigabytes of weights
+  const Tensor& result = graph_.tensors[node.outputs[0]];
+  if (!result.shape || !is_known(*result.shape)) return Done{};  // nobody may need it; whoever does will say so
+  const std::int64_t count = product(*result.shape);
+  if (count < 0 || count > kMostFilled) return complain(node, "makes more than 2^27 weights, expected at most that");
+  TW_TRY(const float value, fill_value(node));
+  constants_[node.outputs[0]] = {*result.shape, std::vector<float>(static_cast<std::size_t>(count), value)};
+  return Done{};
+}
+
 Result<Done> DraftConverter::convert_constant(const Node& node) {
   const std::string_view op = kind(node);
   if (node.outputs.empty() || node.outputs[0] == kNone || op == "Constant") return Done{};
+  if (op == "ConstantOfShape") return convert_filled(node);
   TW_TRY(std::optional<Constant> value, constant(node, 0));
   if (!value) return Done{};  // nobody may need it; whoever does will say so
   const NodeView view{graph_, node};

@@ -7,6 +7,8 @@
 #include <limits>
 #include <unordered_map>
 
+#include "tilewright/workload/onnx_external.hpp"
+
 namespace tilewright::onnx_file {
 namespace {
 
@@ -44,9 +46,8 @@ bool read_elements(const List& list, const std::string& raw, std::size_t count, 
   return true;
 }
 
-bool read_values(const onnx::TensorProto& tensor, std::size_t count, std::vector<float>& values) {
+bool read_values(const onnx::TensorProto& tensor, const std::string& raw, std::size_t count, std::vector<float>& values) {
   const auto plain = [](auto number) { return static_cast<float>(number); };
-  const std::string& raw = tensor.raw_data();
   switch (tensor.data_type()) {
     case onnx::TensorProto::FLOAT:
       return read_elements<float>(tensor.float_data(), raw, count, plain, values);
@@ -72,15 +73,18 @@ bool read_values(const onnx::TensorProto& tensor, std::size_t count, std::vector
   }
 }
 
-Result<std::optional<Constant>> constant_of(const onnx::TensorProto& tensor, const std::string& name) {
-  if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
-    return invalid("weight " + quoted_name(name) + " lies in another file, expected it inside the model");
-  }
+Result<std::optional<Constant>> constant_of(const onnx::TensorProto& tensor, const std::string& name,
+                                            const std::filesystem::path& folder) {
   Constant constant;
   constant.shape.assign(tensor.dims().begin(), tensor.dims().end());
   const std::int64_t count = product(constant.shape);
   constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
-  if (count < 0 || count > kMostElements || !read_values(tensor, static_cast<std::size_t>(count), constant.values)) {
+  std::string outside;
+  if (is_external(tensor) && count >= 0 && count <= kMostElements) {
+    TW_TRY(outside, external_bytes(tensor, folder, count * element_bytes(tensor.data_type())));
+  }
+  const std::string& raw = is_external(tensor) ? outside : tensor.raw_data();
+  if (count < 0 || count > kMostElements || !read_values(tensor, raw, static_cast<std::size_t>(count), constant.values)) {
     return invalid("weight " + quoted_name(name) +
                    " has another number or type of elements than its shape tells, expected " + std::to_string(count) +
                    " numbers");
@@ -92,6 +96,7 @@ Result<std::optional<Constant>> constant_of(const onnx::TensorProto& tensor, con
 
 struct Weights::Model {
   onnx::ModelProto proto;
+  std::filesystem::path folder;
   std::unordered_map<std::string, const onnx::TensorProto*> tensors;
   std::unordered_map<std::string, const onnx::AttributeProto*> numbers;  // Constant nodes with value_float and the like
 };
@@ -101,8 +106,9 @@ Weights::~Weights() = default;
 Weights::Weights(Weights&&) noexcept = default;
 Weights& Weights::operator=(Weights&&) noexcept = default;
 
-Result<Weights> Weights::read(std::string_view bytes) {
+Result<Weights> Weights::read(std::string_view bytes, const std::filesystem::path& folder) {
   auto model = std::make_unique<Model>();
+  model->folder = folder;
   if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     return invalid("is larger than 2 GiB, expected less: protobuf holds no more");
   }
@@ -122,7 +128,7 @@ Result<Weights> Weights::read(std::string_view bytes) {
 
 Result<std::optional<Constant>> Weights::find(const std::string& name) const {
   if (const auto tensor = model_->tensors.find(name); tensor != model_->tensors.end()) {
-    return constant_of(*tensor->second, name);
+    return constant_of(*tensor->second, name, model_->folder);
   }
   const auto number = model_->numbers.find(name);
   if (number == model_->numbers.end()) return std::optional<Constant>();
@@ -150,6 +156,13 @@ std::string output_name(const Node& node, std::size_t output) { return node.prot
 std::optional<double> real_attribute(const Node& node, std::string_view name) {
   const auto* attribute = find_attribute(node, name);
   return attribute != nullptr && attribute->has_f() ? std::optional<double>(attribute->f()) : std::nullopt;
+}
+
+Result<float> fill_value(const Node& node) {
+  const auto* attribute = find_attribute(node, "value");
+  if (attribute == nullptr || !attribute->has_t()) return 0.0f;
+  TW_TRY(const std::optional<Constant> value, constant_of(attribute->t(), node.name, {}));
+  return value->values.size() == 1 ? value->values[0] : 0.0f;
 }
 
 bool is_int8(const Tensor& tensor) { return tensor.type == onnx::TensorProto::INT8; }

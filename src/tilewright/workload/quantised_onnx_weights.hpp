@@ -2,6 +2,7 @@
 // the file itself.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,14 +22,14 @@ struct Constant {
 
 class Weights {
  public:
-  // Bytes whose structure read_graph has accepted.
-  static Result<Weights> read(std::string_view bytes);
+  // Bytes whose structure read_graph has accepted, and where their external data lies.
+  static Result<Weights> read(std::string_view bytes, const std::filesystem::path& folder);
   ~Weights();
   Weights(Weights&&) noexcept;
   Weights& operator=(Weights&&) noexcept;
 
-  // Of a weight of the graph or a Constant node. Nothing when there is no such; an Error when its elements are elsewhere or
-  // of a type without numbers.
+  // Of a weight of the graph or a Constant node. Nothing when there is no such; an Error when its elements are not
+  // where the model says or of a type without numbers.
   Result<std::optional<Constant>> find(const std::string& name) const;
 
   // The names of the graph's results.
@@ -43,6 +44,9 @@ class Weights {
 std::string input_name(const Node& node, std::size_t input);
 std::string output_name(const Node& node, std::size_t output);
 std::optional<double> real_attribute(const Node& node, std::string_view name);
+
+// What a ConstantOfShape fills its result with.
+Result<float> fill_value(const Node& node);
 bool is_int8(const Tensor& tensor);
 
 }  // namespace tilewright::onnx_file

@@ -27,6 +27,15 @@ std::string plain(std::string_view name) {
 
 }  // namespace
 
+std::string zoo_hint(std::string_view kind, std::string_view source) {
+  const std::vector<std::string> names = zoo_names(kind);
+  std::optional<std::string> near = nearest(source, names);
+  for (const std::string& name : names) {
+    if (plain(name) == plain(source)) near = name;
+  }
+  return near ? fmt::format(" (did you mean 'zoo:{}'?)", *near) : "";
+}
+
 Result<std::string> zoo_text(std::string_view kind, std::string_view name) {
   for (const ZooFile& file : zoo_files()) {
     if (file.kind == kind && plain(file.name) == plain(name)) return std::string(file.text);

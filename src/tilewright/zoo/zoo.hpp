@@ -21,6 +21,9 @@ std::span<const ZooFile> zoo_files();
 std::vector<std::string> zoo_names(std::string_view kind);
 
 // The YAML text behind "zoo:NAME", or an Error that names the nearest one.
+// " (did you mean 'zoo:resnet18'?)" for a source that is like the name of a file of the zoo, or "".
+std::string zoo_hint(std::string_view kind, std::string_view source);
+
 Result<std::string> zoo_text(std::string_view kind, std::string_view name);
 
 // True for "zoo:…"; the name without the prefix is then what zoo_text takes.
