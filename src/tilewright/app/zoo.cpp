@@ -89,26 +89,17 @@ void show_network(const Network& network, bool as_json) {
   std::fputs(as_json ? (json.dump(2) + "\n").c_str() : text.c_str(), stdout);
 }
 
-}  // namespace
+int show_vta_machine(const std::string& source) {
+  const Result<vta::Machine> machine = vta::read_machine(source);
+  if (!machine) return report(machine.error());
+  std::fputs(vta::to_json(*machine).c_str(), stdout);
+  return kExitDone;
+}
 
-int run_zoo(const ZooArguments& arguments) {
-  if (arguments.source.empty()) return list_everything(arguments.json);
-  const bool bare = arguments.source.find_first_of(":./") == std::string::npos;
-  const std::string source = bare ? "zoo:" + arguments.source : arguments.source;
-  if (lower(source) == fmt::format("zoo:{}", kVta)) {
-    std::fputs(vta::to_json(vta::Machine{}).c_str(), stdout);
-    return kExitDone;
-  }
-  const std::vector<std::string> machines = zoo_names("accelerators");
-  const bool machine_name = is_zoo_source(source) && std::ranges::find(machines, source.substr(4)) != machines.end();
-  const Result<Network> network = machine_name ? Result<Network>(Error{}) : read_network(source, {arguments.batch});
-  if (network) {
-    show_network(*network, arguments.json);
-    return kExitDone;
-  }
+int show_machine(const std::string& source, bool as_json) {
   const Result<Accelerator> machine = read_accelerator(source);
-  if (!machine) return report(machine_name ? machine.error() : network.error());
-  if (arguments.json) {
+  if (!machine) return report(machine.error());
+  if (as_json) {
     const Json json{{"name", machine->name},
                     {"pes", machine->pes},
                     {"l1", machine->l1.value},
@@ -122,6 +113,30 @@ int run_zoo(const ZooArguments& arguments) {
     return kExitDone;
   }
   std::fputs(to_yaml(*machine).c_str(), stdout);
+  return kExitDone;
+}
+
+}  // namespace
+
+int run_zoo(const ZooArguments& arguments) {
+  if (arguments.yaml && (arguments.json || arguments.source.empty())) {
+    return report(invalid("--yaml writes one network, expected its name or file, and not --json"));
+  }
+  if (arguments.source.empty()) return list_everything(arguments.json);
+  const bool bare = arguments.source.find_first_of(":./") == std::string::npos;
+  const std::string source = bare ? "zoo:" + arguments.source : arguments.source;
+  if (lower(source).ends_with(".json") || lower(source) == fmt::format("zoo:{}", kVta)) return show_vta_machine(source);
+  if (is_meant_as_accelerator(source)) return show_machine(source, arguments.json);
+  const Result<ReadOptions> options = read_options(arguments.batch, arguments.dims);
+  if (!options) return report(options.error());
+  const Result<Network> network = read_network(source, *options);
+  if (!network) return report(network.error());
+  if (!arguments.yaml) {
+    show_network(*network, arguments.json);
+    return kExitDone;
+  }
+  if (network->layers.empty()) return report(invalid(fmt::format("{}: has no layer to write", source)));
+  std::fputs(to_yaml(*network).c_str(), stdout);
   return kExitDone;
 }
 

@@ -1,5 +1,6 @@
 #include "tilewright/hardware/accelerator.hpp"
 
+#include <cctype>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -82,6 +83,32 @@ Result<Accelerator> check(Accelerator accelerator, const std::string& where) {
   return accelerator;
 }
 
+namespace {
+
+// True when the text has `name:`, and not as the end of a longer word.
+bool has_field(std::string_view text, std::string_view name) {
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const bool begins = at == 0 || (std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0 && text[at - 1] != '_');
+    if (begins && text.substr(at + name.size()).starts_with(':')) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_meant_as_accelerator(const std::string& source) {
+  if (is_zoo_source(source)) return zoo_text("accelerators", source.substr(4)) && !zoo_text("networks", source.substr(4));
+  const std::string ending = lower(std::filesystem::path(source).extension().string());
+  if (ending == ".txt") return true;
+  if (ending != ".yaml" && ending != ".yml" && ending != ".m") return false;
+  const Result<std::string> text = read_file(source);
+  if (!text) return false;
+  if (ending == ".m") return text->find("Network") == std::string::npos && text->find("num_pes") != std::string::npos;
+  if (text->find("tilewright-acc") != std::string::npos) return true;
+  if (text->find("tilewright-network") != std::string::npos || has_field(*text, "layers")) return false;
+  return has_field(*text, "pes") || has_field(*text, "l1_bytes") || has_field(*text, "l2_bytes") || has_field(*text, "noc");
+}
+
 Result<Accelerator> read_accelerator(const std::string& source) {
   if (is_zoo_source(source)) {
     TW_TRY(const std::string text, zoo_text("accelerators", std::string_view(source).substr(4)));
@@ -91,8 +118,8 @@ Result<Accelerator> read_accelerator(const std::string& source) {
   const bool yaml = ending == ".yaml" || ending == ".yml";
   const bool maestro = ending == ".m" || ending == ".txt";
   if (!yaml && !maestro)
-    return invalid(
-        fmt::format("{}: ends in '{}', expected an accelerator in .yaml, .yml, .m or .txt, or zoo:NAME", source, ending));
+    return invalid(fmt::format("{}: ends in '{}', expected an accelerator in .yaml, .yml, .m or .txt, or zoo:NAME{}", source,
+                               ending, zoo_hint("accelerators", source)));
   TW_TRY(const std::string text, read_file(source));
   return yaml ? accelerator_from_yaml(text, source) : accelerator_from_maestro(text, source);
 }

@@ -60,6 +60,9 @@ struct Accelerator {
   bool operator==(const Accelerator&) const = default;
 };
 
+// True when a file is meant to be a machine, right or wrong: by its name in the zoo, its ending, or the fields it has.
+bool is_meant_as_accelerator(const std::string& source);
+
 // Reads "zoo:eyeriss" or a file by its ending: .yaml/.yml ours, .m or .txt MAESTRO's `key: value` lines. An accelerator that
 // does not say its name is called after its file.
 Result<Accelerator> read_accelerator(const std::string& source);
