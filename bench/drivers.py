@@ -63,11 +63,11 @@ def progress(text):
     print(text, file=sys.stderr, flush=True)
 
 
-def run_json(command):
-    """What a program prints, as JSON; one object per line makes a list. Its failure ends the benchmark."""
+def run_json(command, codes=(0,)):
+    """What a program prints, as JSON; one object per line makes a list. An exit code but these ends the benchmark."""
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
                           check=False)
-    if done.returncode != 0:
+    if done.returncode not in codes:
         sys.exit(f"'{' '.join(str(word) for word in command)}' ended with exit code {done.returncode}: {done.stderr.strip()}")
     try:
         return json.loads(done.stdout)

@@ -7,6 +7,7 @@ A question each, all answered by `tilewright compare`, whose reports are kept in
   ablations   who decides what, which learner, critic and exploration, and agents taken over from another network; on the
               first two networks, the first machine and the first objective, since maddpg and masac learn slowly
   speed       samples per second, and the time of a whole ResNet-50
+  classics    every network of the zoo on every machine for latency, energy and edp: `map` beside the best classic dataflow
 
 By default a quick suite: a look, not a measurement. --full is ten networks on three machines. The same seed gives the same
 results for any number of threads; times want an idle machine. Each question writes a JSON and a Markdown file.
@@ -43,7 +44,8 @@ def options():
     parser = argparse.ArgumentParser(prog="script/bench map", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="the whole suite: hours")
-    parser.add_argument("--only", type=drivers.chosen(QUESTIONS), default=list(QUESTIONS), help=f"of {' '.join(QUESTIONS)}")
+    parser.add_argument("--only", type=drivers.chosen(QUESTIONS), default=[question for question in QUESTIONS if question != "classics"],
+                        help=f"of {' '.join(QUESTIONS)}; the last takes a quarter of an hour and is not asked otherwise")
     parser.add_argument("--networks", type=names, help="of the zoo, with commas")
     parser.add_argument("--machines", type=names, help="of the zoo, with commas")
     parser.add_argument("--objectives", type=names, help="with commas")
@@ -136,7 +138,7 @@ def optimum(choice):
     budgets = choice.budgets
     for case in suite.cases(choice):
         found = suite.compare(choice, "optimum", case.name, [
-            *case.arguments, "--levels", 1, "--searches", commas(choice.searches), "--budgets", commas(budgets),
+            *suite.one_level(case), "--searches", commas(choice.searches), "--budgets", commas(budgets),
             "--seeds", choice.seeds, "--targets", "exhaustive:100000000"])
         results[case.title] = found
         for budget in budgets:
@@ -192,7 +194,39 @@ def speed(choice):
     return tables.markdown(["", "samples", "s", "samples/s"], rows), measured
 
 
-QUESTIONS = {"standings": standings, "team": team, "optimum": optimum, "ablations": ablations, "speed": speed}
+def classics(choice):
+    """Every layer of every network on every machine: the best classic dataflow by what `map` finds."""
+    zoo = drivers.ROOT / "zoo"
+    networks = sorted(path.stem for path in (zoo / "networks").glob("*.yaml"))
+    machines = sorted(path.stem for path in (zoo / "accelerators").glob("*.yaml"))
+    samples = choice.budgets[0]
+    rows, results = [], {}
+    for objective in ("edp", "latency", "energy"):
+        for machine in machines:
+            factors, whole, without, refused, worst = [], [], 0, 0, (math.inf, "")
+            for network in networks:
+                found = drivers.run_json([drivers.TILEWRIGHT, "map", f"zoo:{network}", "--hardware", f"zoo:{machine}",
+                                          "--objective", objective, "--samples", samples, "--json"], codes=(0, 3))
+                results[f"{network}, {machine}, {objective}"] = found["totals"]
+                without += sum(layer["status"] != "ok" for layer in found["layers"])
+                refused += sum("exact_refusal" in layer for layer in found["layers"])
+                mine = [(layer["dataflow_factor"], f"{network}/{layer['name']}") for layer in found["layers"]
+                        if "dataflow_factor" in layer]
+                factors += [factor for factor, _ in mine]
+                worst = min([worst, *mine])
+                if "dataflow_factor" in found["totals"]:
+                    whole.append(found["totals"]["dataflow_factor"])
+            rows.append([machine, objective, f"{len(factors):,}", sum(factor < 1 for factor in factors),
+                         f"{worst[0]:.4f} ({worst[1]})", f"{min(whole):.2f} to {max(whole):.2f}" if whole else "–", without,
+                         refused])
+            progress(f"classics, {machine}, {objective}: worst {worst[0]:.4f}")
+    head = ["machine", "objective", "layers", "worse than a classic", "smallest factor", "whole networks",
+            "without a mapping", "refused by exact"]
+    return f"{samples:,} samples per layer, {len(networks)} networks.\n\n{tables.markdown(head, rows)}", results
+
+
+QUESTIONS = {"standings": standings, "team": team, "optimum": optimum, "ablations": ablations, "speed": speed,
+             "classics": classics}
 
 
 def main():

@@ -17,6 +17,8 @@ NETWORKS = ["resnet18", "resnet50", "mobilenet_v2", "vgg16", "densenet121", "ber
 MACHINES = ["gamma-edge", "gamma-cloud", "eyeriss"]
 OBJECTIVES = ["edp", "latency"]
 
+PLAIN = ["--levels", "2", "--no-classics"]
+
 QUICK = {"networks": ["resnet18", "bert_base"], "machines": ["gamma-edge"], "objectives": ["edp"], "budgets": [500],
          "seeds": 3, "target": 10_000, "teachers": 2}
 FULL = {"networks": NETWORKS, "machines": MACHINES, "objectives": OBJECTIVES, "budgets": [500, 2_000, 10_000], "seeds": 5,
@@ -30,12 +32,17 @@ class Case:
         self.network, self.machine, self.objective = network, machine, objective
         self.name = f"{network}-{machine}-{objective}"
         self.title = f"{network}, {machine}, {objective}"
-        self.arguments = ["--network", f"zoo:{network}", "--hardware", f"zoo:{machine}", "--objective", objective]
+        # Searchers are compared on the plain space and on their own.
+        self.arguments = ["--network", f"zoo:{network}", "--hardware", f"zoo:{machine}", "--objective", objective, *PLAIN]
 
 
 def cases(choice):
     return [Case(network, machine, objective) for objective in choice.objectives for machine in choice.machines
             for network in choice.networks]
+
+
+def one_level(case):
+    return [{PLAIN[1]: "1"}.get(argument, argument) for argument in case.arguments]
 
 
 def few_cases(choice):
@@ -72,7 +79,7 @@ def train_team(choice, case, samples):
     if not (output / "team" / "team.json").exists() or (not choice.reuse and output not in train_team.fresh):
         shutil.rmtree(output, ignore_errors=True)
         drivers.run_json([drivers.TILEWRIGHT, "map", "+".join(f"zoo:{teacher}" for teacher in teachers), "--hardware",
-                          f"zoo:{case.machine}", "--objective", case.objective, "--search", "agents", "--samples", samples,
+                          f"zoo:{case.machine}", "--objective", case.objective, *PLAIN, "--search", "agents", "--samples", samples,
                           "-o", output, "--json"])
         progress(f"team, {output.name}: trained")
     train_team.fresh.add(output)
