@@ -26,6 +26,7 @@ class LameSearcher final : public Searcher {
     for (std::int64_t i = 0; i < std::min<std::int64_t>(times_, room[0]); ++i) proposals.push_back({0, point});
   }
   void tell(std::span<const Proposal>, std::span<const Verdict>) override {}
+  void notice(std::span<const Proposal>, std::span<const Verdict>) override {}
 
  private:
   const DesignSpace& space_;

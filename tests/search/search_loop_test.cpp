@@ -1,7 +1,9 @@
 #include "tilewright/search/search_loop.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,6 +40,13 @@ class ScriptedSearcher final : public Searcher {
     }
   }
 
+  void notice(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) override {
+    noticed.assign(proposals.begin(), proposals.end());
+    noticed_verdicts.assign(verdicts.begin(), verdicts.end());
+  }
+
+  std::vector<Proposal> noticed;
+  std::vector<Verdict> noticed_verdicts;
   std::vector<std::vector<std::int64_t>> rooms;
   std::vector<Proposal> asked;
   std::vector<Verdict> told;
@@ -118,6 +127,68 @@ TEST(SearchLoop, KeepsTheBooksThatACountByHandGives) {
     }
     EXPECT_EQ(ledger.improvements.back().score, ledger.best->score);
   }
+}
+
+// What is known before the search is judged, told and kept, and no sample is charged for it.
+TEST(SearchLoop, BeginsWithWhatIsKnown) {
+  const SyntheticSpace space({.a = 20, .b = 12, .room = 10});
+  const auto evaluator = space.evaluator();
+  const std::vector<Proposal> proposals = script({&space}, 40);
+  std::vector<Proposal> known;
+  double best = INFINITY;
+  for (const Proposal& proposal : script({&space}, 30, 7)) {
+    const Outcome outcome = evaluator->evaluate(proposal.point);
+    if (outcome.feasible) best = std::min(best, outcome.metrics.energy);
+    known.push_back(proposal);
+  }
+  ThreadPool threads(2);
+  SearchLoop loop({&space}, *objective_named("energy"), 40, threads);
+  ScriptedSearcher searcher(proposals, 10);
+  loop.begin(searcher, known);
+  ASSERT_EQ(searcher.noticed.size(), known.size());
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    EXPECT_EQ(searcher.noticed[i].point, known[i].point);
+    EXPECT_EQ(searcher.noticed_verdicts[i].feasible, evaluator->evaluate(known[i].point).feasible);
+  }
+  EXPECT_EQ(loop.ledgers()[0].samples, 0);
+  EXPECT_EQ(loop.ledgers()[0].best->score[0], best);
+  EXPECT_EQ(loop.ledgers()[0].improvements.front().sample, 0);
+  run(loop, searcher);
+  EXPECT_EQ(loop.ledgers()[0].samples, 40);
+  EXPECT_LE(loop.ledgers()[0].best->score[0], best);
+}
+
+// The finalists are the best points that the referee accepts, by sorting everything that was ever proposed.
+TEST(SearchLoop, KeepsTheBestThatTheRefereeAccepts) {
+  const SyntheticSpace space({.a = 20, .b = 12, .room = 10});
+  const auto evaluator = space.evaluator();
+  const std::vector<Proposal> proposals = script({&space}, 900);
+  const auto accepts = [](PointView point) { return hash_of(point) % 3 == 0; };
+  ThreadPool threads(2);
+  SearchLoop loop({&space}, *objective_named("energy"), 1000, threads);
+  std::int64_t asked = 0;
+  loop.referee = [&](std::size_t, PointView point) -> std::optional<Score> {
+    ++asked;
+    if (!accepts(point)) return std::nullopt;
+    return Score{1, 2, 3};
+  };
+  ScriptedSearcher searcher(proposals, 70);
+  run(loop, searcher);
+  std::set<double> scores;
+  for (const Proposal& proposal : proposals) {
+    const Outcome outcome = evaluator->evaluate(proposal.point);
+    if (outcome.feasible && accepts(proposal.point)) scores.insert(outcome.metrics.energy);
+  }
+  const Ledger& ledger = loop.ledgers()[0];
+  ASSERT_EQ(ledger.finalists.size(), kFinalists);
+  ASSERT_GT(scores.size(), kFinalists);
+  auto expected = scores.begin();
+  for (const Finalist& finalist : ledger.finalists) {
+    EXPECT_TRUE(accepts(finalist.best.point));
+    EXPECT_EQ(finalist.best.score[0], *expected++);
+    EXPECT_EQ(finalist.second, (Score{1, 2, 3}));
+  }
+  EXPECT_LT(asked, 450);  // only what could become one is judged twice
 }
 
 TEST(SearchLoop, TheBestIsTheFirstOfEquals) {

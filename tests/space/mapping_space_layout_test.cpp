@@ -126,16 +126,33 @@ TEST(MappingSpace, AMappingOfAnotherFormHasNoPoint) {
   const MappingSpace space("layer", all_kinds()[0].nest, machine(), options_of(Tiles::Divisors, 2, 2));
   Rng rng(11, "foreign");
   const Mapping mapping = space.mapping(random_point(space, rng));
-  Mapping fewer, overlapping = mapping, uneven = mapping, unmapped = mapping, nowhere = mapping;
-  fewer.levels.push_back(mapping.levels[0]);
+  Mapping more = mapping, overlapping = mapping, uneven = mapping, nowhere = mapping;
+  more.levels.push_back(mapping.levels[1]);
   overlapping.levels[0].directives[0].offset += 1;
   for (Directive& directive : uneven.levels[0].directives) {
     if (directive.dim == Dim::K) directive.size = directive.offset = 5;  // of 12
   }
-  unmapped.levels[0].directives.pop_back();
   for (Directive& directive : nowhere.levels[0].directives) directive.kind = Directive::Kind::Temporal;
   EXPECT_TRUE(space.point_of(mapping));
-  for (const Mapping& other : {fewer, overlapping, uneven, unmapped, nowhere}) EXPECT_FALSE(space.point_of(other));
+  for (const Mapping& other : {more, overlapping, uneven, nowhere}) EXPECT_FALSE(space.point_of(other));
+}
+
+// What a level leaves out passes through it whole, and so does everything where a level is left out.
+TEST(MappingSpace, AMappingThatLeavesThingsOutMeansThemWhole) {
+  const MappingSpace space("layer", all_kinds()[0].nest, machine(), options_of(Tiles::Divisors, 2, 2));
+  Rng rng(11, "short");
+  for (int round = 0; round < 50; ++round) {
+    Mapping shorter, full;
+    shorter.levels.push_back(space.mapping(random_point(space, rng)).levels[0]);
+    full = shorter;
+    full.levels.push_back(shorter.levels[0]);  // its tiles again: nothing is cut
+    full.levels[1].cluster_size = 1;
+    const auto one = space.point_of(shorter), other = space.point_of(full);
+    ASSERT_TRUE(one && other);
+    for (std::size_t level = 0; level < 2; ++level) {
+      for (const Slot slot : space.slots()) EXPECT_EQ(space.tile_of(*one, level, slot), space.tile_of(*other, level, slot));
+    }
+  }
 }
 
 TEST(MappingSpace, ProcessingElementsAreThoseOfTheMachine) {

@@ -156,6 +156,12 @@ void AgentsSearcher::tell(std::span<const Proposal> proposals, std::span<const V
   if (options_.drift > 0 && *std::ranges::min_element(told_) >= next_look_) look_for_drift();
 }
 
+void AgentsSearcher::notice(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) {
+  for (std::size_t i = 0; i < proposals.size(); ++i) {
+    known_.samples.push_back({proposals[i].problem, proposals[i].point, verdicts[i]});
+  }
+}
+
 void AgentsSearcher::cluster_parameters() {
   CorrelationOptions correlation = correlation_;
   const double rows = std::max<double>(1, static_cast<double>(data_.samples.size()));
@@ -170,7 +176,11 @@ void AgentsSearcher::begin_team() {
                                  seed_ + static_cast<std::uint64_t>(story_.revisions), threads_, from_ ? &*from_ : nullptr);
   TW_ASSERT(team);
   team_ = std::move(team).value();
-  for (const ExplorationData::Sample& sample : data_.samples) team_->notice(sample.problem, sample.point, sample.verdict);
+  for (const ExplorationData* seen : {&known_, &data_}) {
+    for (const ExplorationData::Sample& sample : seen->samples) {
+      team_->notice(sample.problem, sample.point, sample.verdict);
+    }
+  }
   if (options_.drift == 0) data_.samples.clear();
 }
 

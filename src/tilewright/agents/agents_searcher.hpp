@@ -56,6 +56,7 @@ class AgentsSearcher final : public Searcher {
 
   void ask(std::span<const std::int64_t> room, std::vector<Proposal>& proposals) override;
   void tell(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) override;
+  void notice(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) override;
 
   const AgentsStory& story() const { return story_; }
   std::optional<SavedTeam> saved() const;  // nothing before there is a team
@@ -80,6 +81,7 @@ class AgentsSearcher final : public Searcher {
   std::vector<std::int64_t> explored_, told_;
   std::unique_ptr<Searcher> explorer_;
   ExplorationData data_;
+  ExplorationData known_;  // before the first ask: for the team, not for what correlates
   std::optional<SavedTeam> from_;
   AgentsStory story_;
   std::unique_ptr<TeamSearcher> team_;

@@ -26,17 +26,27 @@ class Apart final : public Searcher {
   }
 
   void tell(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) override {
+    share(proposals, verdicts, &Searcher::tell);
+  }
+
+  void notice(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) override {
+    share(proposals, verdicts, &Searcher::notice);
+  }
+
+ private:
+  using Listen = void (Searcher::*)(std::span<const Proposal>, std::span<const Verdict>);
+
+  void share(std::span<const Proposal> proposals, std::span<const Verdict> verdicts, Listen listen) {
     for (std::size_t first = 0, last = 0; first < proposals.size(); first = last) {
       const std::size_t problem = proposals[first].problem;
       while (last < proposals.size() && proposals[last].problem == problem) ++last;
       std::vector<Proposal> own(proposals.begin() + static_cast<std::ptrdiff_t>(first),
                                 proposals.begin() + static_cast<std::ptrdiff_t>(last));
       for (Proposal& proposal : own) proposal.problem = 0;
-      searchers_[problem]->tell(own, verdicts.subspan(first, last - first));
+      (searchers_[problem].get()->*listen)(own, verdicts.subspan(first, last - first));
     }
   }
 
- private:
   std::vector<std::unique_ptr<Searcher>> searchers_;
 };
 

@@ -48,6 +48,8 @@ class Chameleon final : public ChameleonSearcher {
     problem_.refit();
   }
 
+  void notice(std::span<const Point> points, std::span<const Verdict> verdicts) override { tell(points, verdicts); }
+
   const std::vector<Calibration>& calibrations() const override { return problem_.calibrations(); }
 
  private:

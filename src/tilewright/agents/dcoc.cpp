@@ -205,6 +205,11 @@ void DcocSearcher::ask(std::size_t most, std::vector<Point>& points) {
   }
 }
 
+void DcocSearcher::notice(std::span<const Point> points, std::span<const Verdict> verdicts) {
+  problem_.tell(points, verdicts);
+  problem_.refit();
+}
+
 void DcocSearcher::tell(std::span<const Point> points, std::span<const Verdict> verdicts) {
   problem_.tell(points, verdicts);
   problem_.refit();

@@ -32,6 +32,7 @@ class NetworkCodesign final : public Searcher {
 
   void ask(std::span<const std::int64_t> room, std::vector<Proposal>& proposals) override;
   void tell(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) override;
+  void notice(std::span<const Proposal>, std::span<const Verdict>) override {}  // machines have no classics
 
   struct MeasuredMachine {
     vta::Machine machine;

@@ -132,6 +132,7 @@ class SobolSearcher final : public PointSearcher {
     for (std::size_t i = 0; i < std::min(most, kAskedAtOnce); ++i) points.push_back(next());
   }
   void tell(std::span<const Point>, std::span<const Verdict>) override {}
+  void notice(std::span<const Point>, std::span<const Verdict>) override {}  // a sequence goes its way
 
  private:
   Point next() {

@@ -108,6 +108,10 @@ void TeamSearcher::notice(std::size_t problem, const Point& point, const Verdict
   if (verdict.feasible) remember(problem, point, log_score(verdict));
 }
 
+void TeamSearcher::notice(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) {
+  for (std::size_t i = 0; i < proposals.size(); ++i) notice(proposals[i].problem, proposals[i].point, verdicts[i]);
+}
+
 void TeamSearcher::remember(std::size_t problem, const Point& point, double score) {
   Problem& known = problems_[problem];
   if (known.elites.empty() || score < known.elites.all().front().score) known.idle = 0;

@@ -63,6 +63,7 @@ class TeamSearcher final : public Searcher {
 
   void ask(std::span<const std::int64_t> room, std::vector<Proposal>& proposals) override;
   void tell(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) override;
+  void notice(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) override;
 
   // What another run needs to go on with this team.
   SavedTeam saved() const;

@@ -97,7 +97,8 @@ Result<Done> write_results(const AgentsResult& result, const std::filesystem::pa
 }  // namespace
 
 int run_agents(const AgentsArguments& arguments) {
-  const Result<MappingJob> job = read_mapping_job(arguments.mapping);
+  ThreadPool threads(static_cast<std::size_t>(arguments.threads));
+  const Result<MappingJob> job = read_mapping_job(arguments.mapping, threads);
   if (!job) return report(job.error());
   const Result<AgentsResult> result = find_agents(arguments, *job);
   if (!result) return report(result.error());

@@ -31,10 +31,13 @@ void add_mapping_options(CLI::App& verb, MappingArguments& mapping, const std::s
       ->capture_default_str()
       ->group(space);
   verb.add_option("--tiles", mapping.tiles, "divisors, any, gamma")->capture_default_str()->group(space);
-  verb.add_option("--levels", mapping.levels, "cluster levels: 1, 2, 3, or a range like 1-3")
+  verb.add_option("--levels", mapping.levels, "cluster levels: auto (by array and layer), 1, 2, 3, or a range like 1-3")
       ->capture_default_str()
       ->group(space);
   verb.add_flag("--search-pes", mapping.search_pes, "the number of processing elements is searched too")->group(space);
+
+  verb.add_flag("--no-classics", mapping.no_classics, "for studies: the search is not told the classic dataflows")
+      ->group(space);
 
   const std::string limits = "Limits";
   verb.add_option("--constraints", mapping.constraints, "limits of the machine: hard, soft, report")

@@ -232,7 +232,8 @@ Result<ComparePlan> plan_comparison(const CompareArguments& arguments) {
   if (!arguments.targets.empty()) {
     TW_TRY(plan.target, read_target(arguments.targets));
   }
-  TW_TRY(plan.job, read_mapping_job(arguments.mapping));
+  ThreadPool threads(static_cast<std::size_t>(arguments.threads));
+  TW_TRY(plan.job, read_mapping_job(arguments.mapping, threads));
   if (!arguments.from.empty()) {
     TW_TRY(plan.team, read_team(team_folder(arguments.from)));
   }
@@ -241,7 +242,7 @@ Result<ComparePlan> plan_comparison(const CompareArguments& arguments) {
     other.network = arguments.transfer_from;
     other.layer.clear();
     if (!lower(other.network).ends_with(".onnx")) other.dims.clear();  // they are of the network that is compared on
-    TW_TRY(plan.elsewhere, read_mapping_job(other));
+    TW_TRY(plan.elsewhere, read_mapping_job(other, threads));
   }
   TW_TRY(const Done checked, check_contenders(plan));
   return plan;

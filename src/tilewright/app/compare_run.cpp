@@ -78,6 +78,7 @@ std::optional<Error> run_one(const ComparePlan& plan, CompareRun& run, StatusBoa
   }
   const Clock::time_point start = Clock::now();
   const double cpu_start = thread_seconds();
+  loop.begin(*made->searcher, plan.job.known());
   run.done = search(loop, *made->searcher, board);
   run.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   run.cpu_seconds = thread_seconds() - cpu_start;

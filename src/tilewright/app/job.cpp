@@ -8,10 +8,13 @@
 #include "tilewright/base/text.hpp"
 #include "tilewright/mapping/dataflows.hpp"
 #include "tilewright/mapping/mapping_maestro.hpp"
+#include "tilewright/space/classics.hpp"
 #include "tilewright/workload/maestro_file.hpp"
 
 namespace tilewright {
 namespace {
+
+constexpr std::string_view kFastest = "lexicographic:latency,energy";
 
 struct Source {
   Network network;
@@ -41,10 +44,14 @@ Result<Source> read_source(const JobArguments& arguments, Model model) {
 }
 
 Result<Mapping> mapping_for(const JobArguments& arguments, const Source& source, std::size_t index, const Nest& nest,
-                            const Accelerator& accelerator, Model model, DimNames& names) {
+                            const Job& job, DimNames& names) {
   if (!arguments.mapping.empty()) return read_mapping(arguments.mapping, source.network.layers[index].layer.name);
   if (!arguments.dataflow.empty()) {
-    return dataflow(arguments.dataflow, nest, accelerator, is_maestro(model) ? StridedTiles::Single : StridedTiles::Several);
+    // The fastest tiles, of equal ones those with the least energy; where none fits, what the estimate would take is shown.
+    const Judging judging{{.model = job.model, .constraints = job.constraints}, false, *objective_named(kFastest)};
+    TW_TRY(const std::optional<Classic> classic, best_tiling(arguments.dataflow, nest, job.accelerator, judging));
+    if (classic) return classic->mapping;
+    return dataflow(arguments.dataflow, nest, job.accelerator, strided_for(job.model));
   }
   return mapping_of(source.maestro->layers[index], names);
 }
@@ -74,9 +81,8 @@ Result<LayerJob> layer_job(const JobArguments& arguments, const Source& source, 
   if (!nest) return nest.error();
   std::vector<std::string> members;
   for (const std::size_t member : group.members) members.push_back(printable(source.network.layers[member].layer.name));
-  return LayerJob{
-      printable(layer.name), group.count, declared ? std::nullopt : std::optional(layer),
-      std::move(members),    *nest,       mapping_for(arguments, source, index, *nest, job.accelerator, job.model, names)};
+  return LayerJob{printable(layer.name), group.count, declared ? std::nullopt : std::optional(layer),
+                  std::move(members),    *nest,       mapping_for(arguments, source, index, *nest, job, names)};
 }
 
 Coverage declared_coverage(const Source& source, const Job& job) {

@@ -45,11 +45,11 @@ Result<MapRun> open_run(const MapArguments& arguments, const MappingJob& job) {
 }
 
 Result<int> map(const MapArguments& arguments) {
-  TW_TRY(const MappingJob job, read_mapping_job(arguments.mapping));
+  ThreadPool threads(static_cast<std::size_t>(arguments.threads));
+  TW_TRY(const MappingJob job, read_mapping_job(arguments.mapping, threads));
   listen_for_stop();  // from here on there is something to keep
   TW_TRY(MapRun run, open_run(arguments, job));
   const std::int64_t known = run.memory ? run.memory->known() : 0;
-  ThreadPool threads(static_cast<std::size_t>(arguments.threads));
   MapProgress progress(job, arguments.samples);
   const auto start = std::chrono::steady_clock::now();
   Result<MapSearch> search =

@@ -67,13 +67,17 @@ Json to_json(const MappedLayer& layer, const MapResult& result) {
     json["utilisation"] = utilisation(found.metrics, result.machine.simd_lanes);
     json["pes"] = found.machine.pes;
     json["mapping"] = to_yaml(found.mapping);
-    if (result.model == Model::Sound) json["exact_factor"] = found.exact_factor;
+    if (found.exact_factor) json["exact_factor"] = *found.exact_factor;
+    if (!found.exact_refusal.empty()) json["exact_refusal"] = found.exact_refusal;
     if (layer.dataflow_factor) {
       json["dataflow"] = layer.dataflow;
       json["dataflow_factor"] = *layer.dataflow_factor;
     }
     if (layer.optimum_factor) json["optimum_factor"] = *layer.optimum_factor;
   }
+  json["dataflows"] = Json::object();
+  for (const auto& [name, objective] : layer.dataflows) json["dataflows"][name] = objective;
+  json["classics"] = layer.ledger.classics;
   json["samples"] = layer.ledger.samples;
   json["valid"] = layer.ledger.valid;
   json["repeated"] = layer.ledger.repeated;
@@ -96,6 +100,7 @@ MapTotals totals_of(const MapResult& result) {
   Metrics classic;
   bool all_classic = true;
   for (const MappedLayer& layer : result.layers) {
+    totals.classics += layer.ledger.classics;
     totals.samples += layer.ledger.samples;
     totals.valid += layer.ledger.valid;
     totals.repeated += layer.ledger.repeated;
@@ -144,9 +149,14 @@ std::vector<std::string> remarks_of(const MapResult& result) {
   double most = 1;
   std::string worst;
   for (const MappedLayer& layer : result.layers) {
-    if (!layer.found || result.model != Model::Sound) continue;
-    const double factor = layer.found->exact_factor;
-    const double away = factor > 0 ? std::max(factor, 1 / factor) : INFINITY;
+    if (!layer.found) continue;
+    if (!layer.found->exact_refusal.empty()) {
+      remarks.push_back(fmt::format("Layer {}: the exact model refuses every mapping found, this one as {}", layer.name,
+                                    layer.found->exact_refusal));
+    }
+    if (!layer.found->exact_factor) continue;
+    const double factor = *layer.found->exact_factor;
+    const double away = std::max(factor, 1 / factor);
     if (away > 1.01) ++apart;
     if (away > most) {
       most = away;
@@ -156,7 +166,7 @@ std::vector<std::string> remarks_of(const MapResult& result) {
   if (apart > 0) {
     remarks.push_back(
         fmt::format("The exact model prices {} of {} mappings differently by more than 1 %, most of all {} ({}).", apart,
-                    result.layers.size(), worst, std::isinf(most) ? "which it refuses" : fmt::format("{:.2f} times", most)));
+                    result.layers.size(), worst, fmt::format("{:.2f} times", most)));
   }
   return remarks;
 }
@@ -186,9 +196,11 @@ std::string to_text(const MapResult& result) {
                       100 * utilisation(totals.metrics, result.machine.simd_lanes), factor_text(totals.dataflow_factor),
                       "best of each");
   text += fmt::format(
-      "{} samples: {:.1f} % valid, {:.1f} % proposed before\n", with_thousands(totals.samples),
+      "{} samples: {:.1f} % valid, {:.1f} % proposed before{}\n", with_thousands(totals.samples),
       100.0 * static_cast<double>(totals.valid) / static_cast<double>(std::max<std::int64_t>(1, totals.samples)),
-      100.0 * static_cast<double>(totals.repeated) / static_cast<double>(std::max<std::int64_t>(1, totals.samples)));
+      100.0 * static_cast<double>(totals.repeated) / static_cast<double>(std::max<std::int64_t>(1, totals.samples)),
+      totals.classics > 0 ? fmt::format("; {} tilings of classic dataflows tried first", with_thousands(totals.classics))
+                          : "");
   if (result.agents) {
     const AgentsStory& story = *result.agents;
     text += fmt::format("{} agents: {}{}{}\n", story.assignment.agents.size(), story.assignment.origin,
@@ -225,6 +237,7 @@ std::string to_json(const MapResult& result) {
   if (limits.power) json["limits"]["power"] = *limits.power;
   if (!result.from.empty()) json["from"] = result.from;
   json["totals"] = to_json(totals.metrics);
+  json["totals"]["classics"] = totals.classics;
   json["totals"]["samples"] = totals.samples;
   json["totals"]["valid"] = totals.valid;
   json["totals"]["repeated"] = totals.repeated;

@@ -27,11 +27,13 @@ struct MappedLayer {
     Accelerator machine;
     Metrics metrics;
     Score score{};
-    double exact_factor = 1;  // objective by the exact model, by ours; 0 when it refuses the mapping
+    std::optional<double> exact_factor = {};  // objective by the exact model, by ours; nothing when it refuses the mapping
+    std::string exact_refusal = {};           // why it does
   };
   std::optional<Found> found;
 
-  std::string dataflow;  // the best classic one that fits
+  std::vector<std::pair<std::string, double>> dataflows;  // the classics that fit, and their objective; best first
+  std::string dataflow;                                   // the best of them that the exact model accepts too
   std::optional<Metrics> dataflow_metrics;
   std::optional<double> dataflow_factor;  // its objective by ours
   std::optional<double> optimum_factor;   // ours by the true optimum, where the space was small enough to walk
@@ -66,7 +68,7 @@ struct MapTotals {
   Metrics metrics;                        // latency, energy and MACs are sums; area and buffers the largest; power is energy
                                           // over time, MAESTRO's the largest
   std::optional<double> dataflow_factor;  // the objective with every layer's best classic dataflow, by ours
-  std::int64_t samples = 0, valid = 0, repeated = 0;
+  std::int64_t classics = 0, samples = 0, valid = 0, repeated = 0;
   std::size_t failed = 0;  // layers
 };
 MapTotals totals_of(const MapResult& result);

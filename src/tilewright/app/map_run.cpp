@@ -39,6 +39,7 @@ Json to_json(const MapArguments& arguments) {
             {"space", m.space},
             {"tiles", m.tiles},
             {"levels", m.levels},
+            {"no_classics", m.no_classics},
             {"search_pes", m.search_pes},
             {"search", arguments.search},
             {"samples", arguments.samples},
@@ -71,6 +72,7 @@ MapArguments from_json(const Json& json) {
   take(json, "space", m.space);
   take(json, "tiles", m.tiles);
   take(json, "levels", m.levels);
+  take(json, "no_classics", m.no_classics);
   take(json, "search_pes", m.search_pes);
   take(json, "max_pes", m.max_pes);
   take(json, "max_l1", m.max_l1);

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "tilewright/agents/all_searchers.hpp"
-#include "tilewright/mapping/dataflows.hpp"
 #include "tilewright/space/mapping_outcome.hpp"
 
 namespace tilewright {
@@ -17,29 +16,40 @@ constexpr double kSmallSpace = 5;  // decimal logarithm: a space that is walked 
 constexpr std::int64_t kMostWalked = 400'000;
 constexpr auto kCommitEvery = std::chrono::milliseconds(700);
 
-// Outcome of a mapping under the job's rules, as the search sees it.
-std::optional<Metrics> metrics_of(const Mapping& mapping, const Nest& nest, const Accelerator& machine,
-                                  const EvaluateOptions& options) {
-  const Outcome outcome = outcome_of(evaluate(mapping, nest, machine, options.model, options.constraints), macs(nest),
-                                     machine, is_maestro(options.model));
-  return outcome.feasible ? std::optional<Metrics>(outcome.metrics) : std::nullopt;
+// What the exact model says of a mapping: its score, or why it refuses it.
+struct SecondOpinion {
+  std::optional<Score> score;
+  std::string refusal;
+};
+
+SecondOpinion exact_opinion(const Mapping& mapping, const Nest& nest, const Accelerator& machine, const MappingJob& job) {
+  const Evaluation evaluation = evaluate(mapping, nest, machine, Model::Exact, job.constraints);
+  if (const auto* infeasible = std::get_if<Infeasible>(&evaluation)) {
+    return {std::nullopt, fmt::format("{}: {}", name_of(infeasible->reason), to_sentence(*infeasible))};
+  }
+  return {score_of(job.objective, outcome_of(evaluation, macs(nest), machine, false).metrics), ""};
 }
 
-void compare_with_dataflows(MappedLayer& layer, const MappingJob& job) {
-  std::optional<Score> best;
-  for (const Dataflow& known : dataflows()) {
-    const StridedTiles strided = is_maestro(job.model) ? StridedTiles::Single : StridedTiles::Several;
-    const Result<Mapping> mapping = dataflow(known.name, layer.nest, job.accelerator, strided);
-    if (!mapping) continue;
-    const auto metrics = metrics_of(*mapping, layer.nest, job.accelerator, job.evaluate());
-    if (!metrics || broken_limit(job.objective.limits, *metrics)) continue;
-    const Score score = score_of(job.objective, *metrics);
-    if (best && *best <= score) continue;
-    best = score;
-    layer.dataflow = known.name;
-    layer.dataflow_metrics = metrics;
+using Found = MappedLayer::Found;
+
+// The answer of a layer. Of the finalists that are no worse than the best classic the exact model accepts, the one it likes
+// best; what it refuses only where there is nothing else. A classic that is no point of the space may be the answer too.
+std::optional<Found> answer_of(const MappingProblem& problem, const Ledger& ledger, const MappingJob& job, bool told,
+                               const Classic* classic) {
+  const auto from_point = [&](const Best& best) {
+    return Found{problem.mapping(best.point), problem.machine(best.point), best.outcome.metrics, best.score};
+  };
+  std::optional<Found> found;
+  std::optional<Score> second;
+  for (const Finalist& finalist : ledger.finalists) {
+    if (found && told && classic != nullptr && classic->score < finalist.best.score) break;
+    if (second && *second <= finalist.second) continue;
+    found = from_point(finalist.best);
+    second = finalist.second;
   }
-  if (best && layer.found) layer.dataflow_factor = (*best)[0] / layer.found->score[0];
+  if (!found && ledger.best) found = from_point(*ledger.best);
+  if (!told || classic == nullptr || (found && found->score <= classic->score)) return found;
+  return Found{classic->mapping, job.accelerator, classic->outcome.metrics, classic->score};
 }
 
 // The optimum of a space that is small enough, without charging samples: it is for judging, not for searching.
@@ -58,7 +68,19 @@ std::optional<Score> true_optimum(const DesignSpace& space, const Objective& obj
   return ledger.best->score;
 }
 
-MappedLayer to_layer(const MappingProblem& problem, const Ledger& ledger, const MappingJob& job, ThreadPool& threads) {
+// The classic to compare with, and to be no worse than: the best that the exact model accepts, where it has a say.
+const Classic* best_classic(const MappingProblem& problem, const MappingJob& job) {
+  const auto& classics = problem.classics.fitting;
+  if (job.model == Model::Sound) {
+    for (const Classic& classic : classics) {
+      if (exact_opinion(classic.mapping, problem.nest, job.accelerator, job).score) return &classic;
+    }
+  }
+  return classics.empty() ? nullptr : &classics.front();
+}
+
+MappedLayer to_layer(const MappingProblem& problem, const Ledger& ledger, const MappingJob& job,
+                     const MapArguments& arguments, ThreadPool& threads) {
   MappedLayer layer;
   layer.name = problem.name;
   layer.count = problem.count;
@@ -71,20 +93,26 @@ MappedLayer to_layer(const MappingProblem& problem, const Ledger& ledger, const 
     layer.rejected.emplace_back(reason == kOverLimit ? "over-limit" : problem.space->reason_name(reason), count);
   }
   std::ranges::stable_sort(layer.rejected, std::ranges::greater{}, &std::pair<std::string, std::int64_t>::second);
-  if (ledger.best) {
-    const Point& point = ledger.best->point;
-    layer.found =
-        MappedLayer::Found{problem.mapping(point), problem.machine(point), ledger.best->outcome.metrics, ledger.best->score};
-    MappedLayer::Found& found = *layer.found;
-    if (job.model == Model::Sound) {
-      const auto exact = metrics_of(found.mapping, layer.nest, found.machine, {.model = Model::Exact});
-      found.exact_factor = exact ? score_of(job.objective, *exact)[0] / found.score[0] : 0;
-    }
-    if (const auto optimum = true_optimum(*problem.space, job.objective, threads)) {
-      layer.optimum_factor = found.score[0] / (*optimum)[0];
-    }
+  for (const Classic& classic : problem.classics.fitting) layer.dataflows.emplace_back(classic.name, classic.score[0]);
+  const Classic* classic = best_classic(problem, job);
+  const bool told = !arguments.mapping.no_classics;
+  layer.found = answer_of(problem, ledger, job, told, classic);
+  if (told) layer.ledger.classics = problem.classics.judged;
+  if (classic != nullptr) {
+    layer.dataflow = classic->name;
+    layer.dataflow_metrics = classic->outcome.metrics;
   }
-  compare_with_dataflows(layer, job);
+  if (!layer.found) return layer;
+  Found& found = *layer.found;
+  if (classic != nullptr) layer.dataflow_factor = classic->score[0] / found.score[0];
+  if (job.model == Model::Sound) {
+    const SecondOpinion exact = exact_opinion(found.mapping, layer.nest, found.machine, job);
+    if (exact.score) found.exact_factor = (*exact.score)[0] / found.score[0];
+    found.exact_refusal = exact.refusal;
+  }
+  if (const auto optimum = true_optimum(*problem.space, job.objective, threads)) {
+    layer.optimum_factor = found.score[0] / (*optimum)[0];
+  }
   return layer;
 }
 
@@ -118,6 +146,13 @@ Result<MapSearch> search_mappings(const MappingJob& job, const MapArguments& arg
   TW_TRY(result.settings, settings_in_force(arguments.search, request.settings));
 
   SearchLoop loop(request.spaces, job.objective, arguments.samples, threads, memory);
+  if (job.model == Model::Sound) {
+    loop.referee = [&job](std::size_t problem, PointView point) {
+      const MappingProblem& asked = job.problems[problem];
+      return exact_opinion(asked.mapping(point), asked.nest, asked.machine(point), job).score;
+    };
+  }
+  loop.begin(*made.searcher, job.known());
   auto next_commit = std::chrono::steady_clock::now() + kCommitEvery;
   while (loop.round(*made.searcher)) {
     if (memory != nullptr && std::chrono::steady_clock::now() >= next_commit) {
@@ -146,7 +181,7 @@ Result<MapSearch> search_mappings(const MappingJob& job, const MapArguments& arg
   result.from = arguments.from;
   result.coverage = job.coverage;
   for (std::size_t i = 0; i < job.problems.size(); ++i) {
-    result.layers.push_back(to_layer(job.problems[i], loop.ledgers()[i], job, threads));
+    result.layers.push_back(to_layer(job.problems[i], loop.ledgers()[i], job, arguments, threads));
   }
   if (made.agents != nullptr) {
     result.agents = made.agents->story();

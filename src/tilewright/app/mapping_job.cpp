@@ -9,12 +9,13 @@
 namespace tilewright {
 namespace {
 
-// "2", or "1-3".
+// "auto", "2", or "1-3".
 Result<Done> read_levels(const std::string& text, MappingSpaceOptions& options) {
+  if (text == "auto") return Done{};
   const std::vector<std::string_view> parts = split(text, '-');
   const auto least = parse_integer(parts.front()), most = parse_integer(parts.back());
   if (parts.size() > 2 || !least || !most || *least < 1 || *most > 3 || *least > *most) {
-    return invalid(fmt::format("--levels is '{}', expected 1, 2, 3, or a range like 1-3", printable(text)));
+    return invalid(fmt::format("--levels is '{}', expected auto, 1, 2, 3, or a range like 1-3", printable(text)));
   }
   options.least_levels = static_cast<std::size_t>(*least);
   options.most_levels = static_cast<std::size_t>(*most);
@@ -57,6 +58,23 @@ Result<Accelerator> read_machine(const MappingArguments& arguments) {
   return check(std::move(accelerator), arguments.hardware + " within the limits");
 }
 
+void make_space(MappingProblem& problem, const MappingArguments& arguments, const MappingSpaceOptions& options,
+                const MappingJob& job) {
+  const std::string name = fmt::format("{}/{}", job.network_name, problem.name);
+  if (arguments.space == "archgym") {
+    ArchgymOptions gym{.evaluate = options.evaluate};
+    gym.gamma_rules = options.gamma_rules;
+    problem.space = std::make_unique<ArchgymSpace>(name, problem.nest, job.accelerator, gym);
+    return;
+  }
+  auto space =
+      arguments.levels == "auto"
+          ? std::make_unique<MappingSpace>(space_with(problem.classics, name, problem.nest, job.accelerator, options))
+          : std::make_unique<MappingSpace>(name, problem.nest, job.accelerator, options);
+  if (!arguments.no_classics) problem.known = points_of(problem.classics, *space);
+  problem.space = std::move(space);
+}
+
 }  // namespace
 
 Mapping MappingProblem::mapping(PointView point) const {
@@ -76,13 +94,21 @@ Accelerator MappingProblem::machine(PointView point) const {
   return machine;
 }
 
+std::vector<Proposal> MappingJob::known() const {
+  std::vector<Proposal> known;
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    for (const Point& point : problems[i].known) known.push_back({i, point});
+  }
+  return known;
+}
+
 std::vector<const DesignSpace*> MappingJob::spaces() const {
   std::vector<const DesignSpace*> spaces;
   for (const MappingProblem& problem : problems) spaces.push_back(problem.space.get());
   return spaces;
 }
 
-Result<MappingJob> read_mapping_job(const MappingArguments& arguments) {
+Result<MappingJob> read_mapping_job(const MappingArguments& arguments, ThreadPool& threads) {
   if (arguments.network.empty()) return invalid("the network is missing, expected zoo:NAME or a file");
   if (arguments.hardware.empty()) return invalid("--hardware is missing, expected zoo:NAME or a file");
   MappingJob job;
@@ -118,21 +144,20 @@ Result<MappingJob> read_mapping_job(const MappingArguments& arguments) {
   job.coverage = coverage_of(job.network, groups);
   for (const LayerGroup& group : groups) {
     const Layer& layer = job.network.layers[group.first].layer;
-    MappingProblem problem{printable(layer.name), group.count, layer, {}, {}, nullptr};
+    MappingProblem& problem = job.problems.emplace_back();
+    problem.name = printable(layer.name);
+    problem.count = group.count;
+    problem.layer = layer;
     for (const std::size_t member : group.members) {
       problem.members.push_back(printable(job.network.layers[member].layer.name));
     }
     TW_TRY(problem.nest, nest_of(layer));
-    const std::string name = fmt::format("{}/{}", job.network_name, problem.name);
-    if (arguments.space == "archgym") {
-      ArchgymOptions gym{.evaluate = options.evaluate};
-      gym.gamma_rules = options.gamma_rules;
-      problem.space = std::make_unique<ArchgymSpace>(name, problem.nest, job.accelerator, gym);
-    } else {
-      problem.space = std::make_unique<MappingSpace>(name, problem.nest, job.accelerator, options);
-    }
-    job.problems.push_back(std::move(problem));
   }
+  threads.for_each(job.problems.size(), [&](std::size_t i, std::size_t) {
+    MappingProblem& problem = job.problems[i];
+    problem.classics = classics_of(problem.nest, job.accelerator, {options.evaluate, options.gamma_rules, job.objective});
+    make_space(problem, arguments, options, job);
+  });
   return job;
 }
 

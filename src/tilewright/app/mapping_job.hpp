@@ -7,9 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "tilewright/base/parallel.hpp"
 #include "tilewright/base/result.hpp"
 #include "tilewright/hardware/accelerator.hpp"
+#include "tilewright/search/searcher.hpp"
 #include "tilewright/space/archgym_space.hpp"
+#include "tilewright/space/classics.hpp"
 #include "tilewright/space/mapping_space.hpp"
 #include "tilewright/space/objective.hpp"
 #include "tilewright/workload/coverage.hpp"
@@ -28,7 +31,8 @@ struct MappingArguments {
   std::string constraints = "hard";
   std::string space = "mapping";  // mapping, archgym
   std::string tiles = "divisors";
-  std::string levels = "2";  // 1, 2, 3, or a range like 1-3
+  std::string levels = "auto";  // by array and layer; 1, 2, 3, or a range like 1-3
+  bool no_classics = false;     // the search is not told the classic dataflows
   bool search_pes = false;
   std::optional<std::int64_t> max_pes, max_l1, max_l2;
   std::optional<double> max_latency, max_energy, max_area, max_power;
@@ -42,6 +46,8 @@ struct MappingProblem {
   std::vector<std::string> members;  // printable names of the network's layers that have this shape
   Nest nest;
   std::unique_ptr<DesignSpace> space;
+  Classics classics;         // the dataflows that fit, with their best tiles
+  std::vector<Point> known;  // those the search is told
 
   // The mapping a point of the space stands for, and the machine it runs on.
   Mapping mapping(PointView point) const;
@@ -59,9 +65,10 @@ struct MappingJob {
   Coverage coverage;  // of the network by the problems
 
   std::vector<const DesignSpace*> spaces() const;
+  std::vector<Proposal> known() const;  // of all problems
   EvaluateOptions evaluate() const { return {.model = model, .constraints = constraints}; }
 };
 
-Result<MappingJob> read_mapping_job(const MappingArguments& arguments);
+Result<MappingJob> read_mapping_job(const MappingArguments& arguments, ThreadPool& threads);
 
 }  // namespace tilewright

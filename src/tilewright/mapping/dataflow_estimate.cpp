@@ -12,7 +12,7 @@ TileEstimator::TileEstimator(const RoleLoops& loops, const Accelerator& accelera
       bandwidth_(static_cast<double>(std::min(accelerator.noc.bandwidth, accelerator.offchip_bandwidth))) {}
 
 void TileEstimator::measure(TileCandidate& candidate) const {
-  const Tiles& tiles = candidate.tiles;
+  const DataflowTiles& tiles = candidate.tiles;
   const std::int64_t clusters = accelerator_.pes / tiles.cluster_size;
   const LoopRole outside = tiles.outer_parallel;
   const std::int64_t active = std::min(clusters, ceil_div(loops_[outside].extent, candidate.tile(outside)));

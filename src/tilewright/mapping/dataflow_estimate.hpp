@@ -10,7 +10,7 @@ namespace tilewright {
 inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 struct TileCandidate {
-  Tiles tiles;
+  DataflowTiles tiles;
   double l1 = 0;         // bytes of one processing element, double buffered
   double l2 = 0;         // bytes, double buffered
   double bandwidth = 0;  // elements per cycle into or out of L2 while the array computes one step

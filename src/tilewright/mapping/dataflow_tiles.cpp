@@ -51,14 +51,15 @@ class Chooser {
         two_levels_(!request.inner_parallel.empty()),
         estimator_(loops, accelerator, two_levels_) {}
 
-  Tiles choose() const {
-    std::optional<TileCandidate> best;
-    for (const std::int64_t size : cluster_sizes()) {
-      const TileCandidate candidate = with_cluster(size);
-      if (!best || score(candidate) < score(*best)) best = candidate;
-      if (is_preferred(size) && estimator_.fits(candidate)) break;
+  std::vector<DataflowTiles> choices() const {
+    std::vector<TileCandidate> candidates;
+    for (const std::int64_t size : cluster_sizes()) candidates.push_back(with_cluster(size));
+    std::ranges::stable_sort(candidates, {}, [&](const TileCandidate& candidate) { return score(candidate); });
+    std::vector<DataflowTiles> all;
+    for (const TileCandidate& candidate : candidates) {
+      if (std::ranges::find(all, candidate.tiles) == all.end()) all.push_back(candidate.tiles);
     }
-    return best->tiles;
+    return all;
   }
 
  private:
@@ -125,7 +126,7 @@ class Chooser {
 
   // Gives level 0 its parallel loop. Where the last round would be miscounted, tiles of several outputs or a few resting
   // clusters avoid it, whichever is faster.
-  void spread_outside(Tiles& tiles, LoopRole role) const {
+  void spread_outside(DataflowTiles& tiles, LoopRole role) const {
     tiles.outer_parallel = role;
     const std::int64_t units = accelerator_.pes / tiles.cluster_size;
     std::int64_t tile = two_levels_ ? 1 : lanes_of(role);
@@ -150,7 +151,7 @@ class Chooser {
 
   TileCandidate with_cluster(std::int64_t size) const {
     TileCandidate candidate;
-    Tiles& tiles = candidate.tiles;
+    DataflowTiles& tiles = candidate.tiles;
     tiles.cluster_size = size;
     tiles.outer = tiles.inner = smallest_tiles();
     spread_outside(tiles, *pick(request_.outer_parallel, std::nullopt));
@@ -317,8 +318,35 @@ class Chooser {
 
 }  // namespace
 
-Tiles choose_tiles(const RoleLoops& loops, const TileRequest& request, const Accelerator& accelerator) {
-  return Chooser(loops, request, accelerator).choose();
+std::vector<DataflowTiles> tiles_by_cluster(const RoleLoops& loops, const TileRequest& request,
+                                            const Accelerator& accelerator) {
+  return Chooser(loops, request, accelerator).choices();
+}
+
+std::vector<DataflowTiles> neighbours(const DataflowTiles& tiles, const RoleLoops& loops, const TileRequest& request) {
+  const bool two_levels = !request.inner_parallel.empty();
+  std::vector<DataflowTiles> all;
+  for (const LoopRole role : kRoles) {
+    const std::int64_t extent = loops[role].extent;
+    if (extent < 2 || role == LoopRole::FilterRow || role == LoopRole::FilterColumn || loops.single(role)) continue;
+    const bool held = std::ranges::find(request.held, role) != request.held.end();
+    const bool inside = tiles.inner_parallel == role;
+    const bool cut = two_levels && (role == tiles.outer_parallel || inside || !held);
+    std::set<std::int64_t> sizes;
+    for (const std::int64_t size : divisors_of(extent)) sizes.insert(size);
+    for (std::int64_t steps = 1; steps < extent; steps *= 2) sizes.insert(ceil_div(extent, steps));
+    for (std::int64_t rounds = 1; inside && rounds <= 4; ++rounds) {  // as many indices as units, or a few times as many
+      const std::int64_t most = std::min(extent, rounds * tiles.cluster_size * tiles.inner[index(role)]);
+      sizes.insert(ceil_div(extent, ceil_div(extent, most)));
+    }
+    for (const std::int64_t size : sizes) {
+      DataflowTiles next = tiles;
+      next.outer[index(role)] = size;
+      if (!cut) next.inner[index(role)] = size;
+      if (size != tiles.outer[index(role)] && size >= next.inner[index(role)]) all.push_back(next);
+    }
+  }
+  return all;
 }
 
 }  // namespace tilewright

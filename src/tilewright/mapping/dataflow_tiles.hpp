@@ -20,16 +20,22 @@ struct TileRequest {
   std::int64_t cluster_size = 16;        // wished for where the machine is not built in clusters
 };
 
-struct Tiles {
+struct DataflowTiles {
   LoopRole outer_parallel = LoopRole::Out;
   std::optional<LoopRole> inner_parallel;  // nothing: one level only
   std::int64_t cluster_size = 1;
   PerRole<std::int64_t> outer{};  // indices given to a cluster at a time
   PerRole<std::int64_t> inner{};  // indices given to a processing element at a time
+
+  bool operator==(const DataflowTiles&) const = default;
 };
 
-// Tiles that do every MAC once under MAESTRO's counting, and fit the machine's buffers and bandwidths wherever this can find
-// tiles that do.
-Tiles choose_tiles(const RoleLoops& loops, const TileRequest& request, const Accelerator& accelerator);
+// For every cluster size worth trying, tiles that do every MAC once under MAESTRO's counting, and fit the machine's buffers
+// and bandwidths wherever this can find tiles that do. Best first, by an estimate.
+std::vector<DataflowTiles> tiles_by_cluster(const RoleLoops& loops, const TileRequest& request,
+                                            const Accelerator& accelerator);
+
+// `tiles` with one loop's tile changed, as far as the dataflow leaves it open. Not all of them are exact or fit.
+std::vector<DataflowTiles> neighbours(const DataflowTiles& tiles, const RoleLoops& loops, const TileRequest& request);
 
 }  // namespace tilewright

@@ -14,6 +14,7 @@ namespace tilewright {
 struct Dataflow {
   std::string_view name;     // "eyeriss"
   std::string_view summary;  // one line for --help: what is stationary, what is spread over the array
+  bool alias = false;        // another name of one that is listed before
 };
 const std::vector<Dataflow>& dataflows();
 
@@ -22,9 +23,9 @@ const std::vector<Dataflow>& dataflows();
 // busy.
 enum class StridedTiles { Single, Several };
 
-// The dataflow called `name` for `nest`: tiles never larger than their dimension, clusters never larger than the machine,
-// every MAC done exactly once, also as MAESTRO counts; buffers and bandwidths of the machine are kept wherever tiles of this
-// dataflow can keep them. An Error names the nearest dataflow when `name` is none.
+// The dataflow called `name` for `nest` with the tiles that the estimate likes best: never larger than their dimension,
+// clusters never larger than the machine, every MAC done exactly once, also as MAESTRO counts; buffers and bandwidths of the
+// machine are kept wherever tiles of this dataflow can keep them.
 Result<Mapping> dataflow(std::string_view name, const Nest& nest, const Accelerator& accelerator,
                          StridedTiles strided = StridedTiles::Single);
 

@@ -3,20 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace tilewright {
 namespace {
 
-struct Plan {
-  std::int64_t groups = 1;        // of clusters, each with output channels of its own
-  std::int64_t clusters = 1;      // of one group; a cluster makes one output row
-  std::int64_t cluster_size = 1;  // processing elements
-  std::int64_t out = 1, in = 1;   // channels a processing element works on at a time
-  std::int64_t columns = 1;       // outputs of a row that a step of level 0 covers
-};
-
 // The cost model's needs for full tiles.
-bool fits(const Plan& plan, const RoleLoops& loops, const Accelerator& accelerator) {
+bool fits(const RowPlan& plan, const RoleLoops& loops, const Accelerator& accelerator) {
   const RoleLoop &row = loops[LoopRole::Row], &column = loops[LoopRole::Column];
   const std::int64_t taps_y = loops[LoopRole::FilterRow].extent, taps_x = loops[LoopRole::FilterColumn].extent;
   const std::int64_t rows = std::min(plan.clusters, row.extent);
@@ -35,10 +28,10 @@ bool fits(const Plan& plan, const RoleLoops& loops, const Accelerator& accelerat
 }
 
 // The largest tile of channels that fits; tiles divide their channels, so that all are whole.
-std::optional<Plan> with_channels(Plan plan, const RoleLoops& loops, const Accelerator& accelerator) {
+std::optional<RowPlan> with_channels(RowPlan plan, const RoleLoops& loops, const Accelerator& accelerator) {
   constexpr std::int64_t kMost = 64;  // beyond this, what L1 saves is small beside what it costs
   const std::int64_t outs = std::max<std::int64_t>(1, loops[LoopRole::Out].extent), ins = loops[LoopRole::In].extent;
-  std::optional<Plan> best;
+  std::optional<RowPlan> best;
   for (plan.out = 1; plan.out <= std::min(outs / plan.groups, kMost); ++plan.out) {
     if (outs % (plan.groups * plan.out) != 0) continue;  // or the last groups would rest
     for (plan.in = 1; plan.in <= std::min(ins, kMost); ++plan.in) {
@@ -50,32 +43,33 @@ std::optional<Plan> with_channels(Plan plan, const RoleLoops& loops, const Accel
 }
 
 // Groups of clusters, when one group has a cluster for every row and at least two fit.
-std::optional<Plan> with_groups(const RoleLoops& loops, const Accelerator& accelerator) {
+void add_groups(std::vector<RowPlan>& plans, const RoleLoops& loops, const Accelerator& accelerator) {
   const std::int64_t rows = loops[LoopRole::Row].extent, taps = loops[LoopRole::FilterRow].extent;
-  for (std::int64_t groups = accelerator.pes / (rows * taps); groups > 1; --groups) {
-    const Plan plan{.groups = groups, .clusters = rows, .cluster_size = taps, .columns = loops[LoopRole::Column].extent};
-    if (const auto found = with_channels(plan, loops, accelerator)) return found;
+  for (std::int64_t groups = accelerator.pes / (rows * taps); groups > 1; groups -= std::max<std::int64_t>(1, groups / 16)) {
+    const RowPlan plan{.groups = groups, .clusters = rows, .cluster_size = taps, .columns = loops[LoopRole::Column].extent};
+    if (const auto found = with_channels(plan, loops, accelerator)) plans.push_back(*found);
   }
-  return std::nullopt;
 }
 
 // Larger clusters leave processing elements idle: fewer clusters are easier to feed, and a last round with a single one,
 // which the cost models miscount, is avoided.
-std::optional<Plan> with_clusters(const RoleLoops& loops, const Accelerator& accelerator) {
+void add_clusters(std::vector<RowPlan>& plans, const RoleLoops& loops, const Accelerator& accelerator) {
   const std::int64_t rows = loops[LoopRole::Row].extent;
   std::int64_t tried = 0;
   for (std::int64_t clusters = accelerator.pes / loops[LoopRole::FilterRow].extent; clusters >= 1; --clusters) {
     const std::int64_t size = accelerator.pes / clusters;
     if (size == tried || accelerator.pes / size != clusters) continue;
+    if (clusters > 2 * rows && !plans.empty()) continue;  // most of them without a row
     tried = size;
     if (rows > clusters && rows % clusters == 1) continue;
-    if (const auto found = with_channels({.clusters = clusters, .cluster_size = size}, loops, accelerator)) return found;
+    if (const auto found = with_channels({.clusters = clusters, .cluster_size = size}, loops, accelerator)) {
+      plans.push_back(*found);
+    }
   }
-  return std::nullopt;
 }
 
 // How often a step of level 0 occurs is counted in 31 bits.
-bool is_countable(const Plan& plan, const RoleLoops& loops) {
+bool is_countable(const RowPlan& plan, const RoleLoops& loops) {
   double steps = 1;
   const auto walk = [&](LoopRole role, std::int64_t tile) {
     if (loops[role].extent > 0) steps *= std::ceil(static_cast<double>(loops[role].extent) / static_cast<double>(tile));
@@ -89,7 +83,9 @@ bool is_countable(const Plan& plan, const RoleLoops& loops) {
   return steps < std::numeric_limits<std::int32_t>::max();
 }
 
-Mapping to_mapping(const RoleLoops& loops, const Plan& plan) {
+}  // namespace
+
+Mapping to_mapping(const RoleLoops& loops, const RowPlan& plan) {
   constexpr LoopRole kOrder[] = {LoopRole::Batch, LoopRole::Group,     LoopRole::Row,          LoopRole::Out,
                                  LoopRole::In,    LoopRole::FilterRow, LoopRole::FilterColumn, LoopRole::Column};
   constexpr auto T = Directive::Kind::Temporal;
@@ -136,16 +132,31 @@ Mapping to_mapping(const RoleLoops& loops, const Plan& plan) {
   return mapping;
 }
 
-}  // namespace
-
-std::optional<Mapping> row_stationary(const RoleLoops& loops, const Accelerator& accelerator) {
-  if (loops.kind == NestKind::MatrixMultiply || loops[LoopRole::FilterRow].extent < 2) return std::nullopt;
+std::vector<RowPlan> row_plans(const RoleLoops& loops, const Accelerator& accelerator) {
+  std::vector<RowPlan> plans;
+  if (loops.kind == NestKind::MatrixMultiply || loops[LoopRole::FilterRow].extent < 2) return plans;
   const bool strided = loops.single(LoopRole::Row) || loops.single(LoopRole::Column);
-  std::optional<Plan> plan;
-  if (!strided) plan = with_groups(loops, accelerator);
-  if (!plan) plan = with_clusters(loops, accelerator);
-  if (!plan || !is_countable(*plan, loops)) return std::nullopt;
-  return to_mapping(loops, *plan);
+  if (!strided) add_groups(plans, loops, accelerator);
+  add_clusters(plans, loops, accelerator);
+  std::erase_if(plans, [&](const RowPlan& plan) { return !is_countable(plan, loops); });
+  return plans;
+}
+
+std::vector<RowPlan> neighbours(const RowPlan& plan, const RoleLoops& loops) {
+  std::vector<RowPlan> all;
+  const auto vary = [&](std::int64_t RowPlan::*member, std::int64_t extent) {
+    for (std::int64_t size = 1; size <= extent; ++size) {
+      if (extent % size != 0 || size == plan.*member) continue;
+      RowPlan next = plan;
+      next.*member = size;
+      if (is_countable(next, loops)) all.push_back(next);
+    }
+  };
+  const std::int64_t outs = std::max<std::int64_t>(1, loops[LoopRole::Out].extent);
+  if (outs % plan.groups == 0) vary(&RowPlan::out, outs / plan.groups);
+  vary(&RowPlan::in, loops[LoopRole::In].extent);
+  if (!loops.single(LoopRole::Column)) vary(&RowPlan::columns, loops[LoopRole::Column].extent);
+  return all;
 }
 
 }  // namespace tilewright

@@ -63,6 +63,14 @@ class AnnealingSearcher final : public PointSearcher {
     }
   }
 
+  void notice(std::span<const Point> points, std::span<const Verdict> verdicts) override {
+    for (std::size_t n = 0; n < points.size(); ++n) {
+      seen_.add(points[n]);
+      if (!best_ || is_better(verdicts[n], best_->verdict)) best_ = State{points[n], verdicts[n]};
+      start_with({points[n], verdicts[n]});
+    }
+  }
+
  private:
   template <typename Make>
   Point fresh(Make make) {

@@ -68,6 +68,14 @@ class AntColonySearcher final : public PointSearcher {
     if (!elite_.empty()) deposit();
   }
 
+  void notice(std::span<const Point> points, std::span<const Verdict> verdicts) override {
+    for (std::size_t n = 0; n < points.size(); ++n) {
+      seen_.add(points[n]);
+      if (verdicts[n].feasible) admit({points[n], verdicts[n]});
+    }
+    if (!elite_.empty()) deposit();
+  }
+
  private:
   void start() {
     trails_.clear();

@@ -84,13 +84,8 @@ class AutotvmSearcher final : public PointSearcher {
   }
 
   void tell(std::span<const Point> points, std::span<const Verdict> verdicts) override {
-    for (std::size_t n = 0; n < points.size(); ++n) {
-      append_features(space_, points[n], rows_);
-      const double cost = std::max(verdicts[n].score[0], 1e-300);
-      throughputs_.push_back(verdicts[n].feasible ? 1 / cost : 0);
-      best_ = std::max(best_, throughputs_.back());
-    }
-    const auto due = static_cast<std::size_t>(options_.plan * (fits_ + 1));
+    remember(points, verdicts);
+    const std::size_t due = noticed_ + static_cast<std::size_t>(options_.plan * (fits_ + 1));
     if (throughputs_.size() < due || best_ <= 0 || free_.empty()) return;
     std::vector<float> targets;
     for (const double throughput : throughputs_) targets.push_back(static_cast<float>(throughput / best_));
@@ -99,7 +94,25 @@ class AutotvmSearcher final : public PointSearcher {
     anneal();
   }
 
+  void notice(std::span<const Point> points, std::span<const Verdict> verdicts) override {
+    for (const Point& point : points) {
+      visited_.add(point);
+      chains_.push_back(point);
+    }
+    remember(points, verdicts);
+    noticed_ = points.size();
+  }
+
  private:
+  void remember(std::span<const Point> points, std::span<const Verdict> verdicts) {
+    for (std::size_t n = 0; n < points.size(); ++n) {
+      append_features(space_, points[n], rows_);
+      const double cost = std::max(verdicts[n].score[0], 1e-300);
+      throughputs_.push_back(verdicts[n].feasible ? 1 / cost : 0);
+      best_ = std::max(best_, throughputs_.back());
+    }
+  }
+
   std::optional<Point> unvisited() {
     for (int draw = 0; draw < kDraws; ++draw) {
       Point point = random_point(space_, rng_);
@@ -132,6 +145,7 @@ class AutotvmSearcher final : public PointSearcher {
 
   void anneal() {
     const auto count = static_cast<std::size_t>(options_.chains);
+    if (chains_.size() > count) chains_.resize(count);
     while (chains_.size() < count) chains_.push_back(random_point(space_, rng_));
     score(chains_, scores_);
     BestPoints best(static_cast<std::size_t>(options_.plan));
@@ -173,6 +187,7 @@ class AutotvmSearcher final : public PointSearcher {
   std::vector<Point> plan_;
   std::size_t next_ = 0;
   std::int64_t fits_ = 0;
+  std::size_t noticed_ = 0;  // points known before the first ask
   double best_ = 0;
   FeatureRows rows_;
   std::vector<double> throughputs_;

@@ -99,7 +99,7 @@ class BayesianSearcher final : public PointSearcher {
 
   void ask(std::size_t most, std::vector<Point>& points) override {
     const std::size_t count = std::min(most, static_cast<std::size_t>(options_.batch));
-    if (samples_.size() < static_cast<std::size_t>(options_.initial) || best_.empty() || features_.width() == 0) {
+    if (samples_.size() < noticed_ + static_cast<std::size_t>(options_.initial) || best_.empty() || features_.width() == 0) {
       for (std::size_t n = 0; n < count; ++n) points.push_back(fresh([&] { return variation_.draw(rng_); }));
       return;
     }
@@ -118,6 +118,12 @@ class BayesianSearcher final : public PointSearcher {
                            [&](std::size_t a, std::size_t b) { return samples_[a].log_score < samples_[b].log_score; });
       best_.insert(after, samples_.size() - 1);
     }
+  }
+
+  void notice(std::span<const Point> points, std::span<const Verdict> verdicts) override {
+    for (const Point& point : points) seen_.add(point);
+    tell(points, verdicts);
+    noticed_ = points.size();
   }
 
  private:
@@ -265,6 +271,7 @@ class BayesianSearcher final : public PointSearcher {
   Features features_;
   Rng rng_;
   std::vector<Sample> samples_;
+  std::size_t noticed_ = 0;        // of them, known before the first ask
   std::vector<std::size_t> best_;  // feasible samples, best first
   KernelParameters kernel_, centre_;
   std::optional<GaussianProcess> process_;

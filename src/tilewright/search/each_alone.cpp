@@ -22,18 +22,28 @@ class EachAlone final : public Searcher {
   }
 
   void tell(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) override {
+    share(proposals, verdicts, &PointSearcher::tell);
+  }
+
+  void notice(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) override {
+    share(proposals, verdicts, &PointSearcher::notice);
+  }
+
+ private:
+  using Listen = void (PointSearcher::*)(std::span<const Point>, std::span<const Verdict>);
+
+  void share(std::span<const Proposal> proposals, std::span<const Verdict> verdicts, Listen listen) {
     TW_ASSERT(proposals.size() == verdicts.size());
     for (std::size_t first = 0; first < proposals.size();) {
       const std::size_t problem = proposals[first].problem;
       points_.clear();
       std::size_t end = first;
       for (; end < proposals.size() && proposals[end].problem == problem; ++end) points_.push_back(proposals[end].point);
-      searchers_[problem]->tell(points_, verdicts.subspan(first, end - first));
+      (searchers_[problem].get()->*listen)(points_, verdicts.subspan(first, end - first));
       first = end;
     }
   }
 
- private:
   std::vector<std::unique_ptr<PointSearcher>> searchers_;
   std::vector<Point> points_;
 };

@@ -25,6 +25,7 @@ class ExhaustiveSearcher final : public PointSearcher {
   }
 
   void tell(std::span<const Point>, std::span<const Verdict>) override {}
+  void notice(std::span<const Point>, std::span<const Verdict>) override {}  // it comes by every point
 
  private:
   struct Step {

@@ -32,6 +32,20 @@ class GammaSearcher final : public PointSearcher {
     verdicts_.insert(verdicts_.end(), verdicts.begin(), verdicts.end());
   }
 
+  // They join the first generation, in front and already judged, so that its children can have them as parents.
+  void notice(std::span<const Point> points, std::span<const Verdict> verdicts) override {
+    std::vector<Genome> known;
+    std::vector<Verdict> judged;
+    for (std::size_t n = 0; n < points.size(); ++n) {
+      Genome genome = genome_of(points[n], form_);
+      if (to_point(genome, form_) != points[n]) continue;  // a genome has no words for it
+      known.push_back(std::move(genome));
+      judged.push_back(verdicts[n]);
+    }
+    population_.insert(population_.begin(), known.begin(), known.end());
+    verdicts_.insert(verdicts_.begin(), judged.begin(), judged.end());
+  }
+
  private:
   bool chance(double probability) { return rng_.uniform() < probability; }
   Genome& someone(std::vector<Genome>& genomes) {

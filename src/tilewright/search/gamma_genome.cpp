@@ -227,6 +227,31 @@ void conform(Genome& genome, const GenomeForm& form) {
   }
 }
 
+Genome genome_of(const Point& point, const GenomeForm& form) {
+  const MappingSpace& space = form.space;
+  Genome genome(space.level_count(point));
+  for (std::size_t depth = 0; depth < genome.size(); ++depth) {
+    const MappingSpace::LevelPlaces& places = space.places(depth);
+    GenomeLevel& level = genome[depth];
+    if (places.parallel) {
+      for (const Slot slot : form.spreadable[depth]) {
+        if (form.parallel_index[depth][at(slot)] == point[*places.parallel]) level.parallel = slot;
+      }
+    }
+    if (places.cluster) level.units = whole_value(space, *places.cluster, point[*places.cluster]);
+    for (const Slot slot : form.dims) level.tile[at(slot)] = space.tile_of(point, depth, slot);
+    std::copy(form.dims.begin(), form.dims.end(), level.order.begin());
+    const auto priority = [&](Slot slot) {
+      const auto order = places.order[at(slot)];
+      return order ? point[*order] : -1;
+    };
+    std::stable_sort(level.order.begin(), level.order.begin() + static_cast<std::ptrdiff_t>(form.dims.size()),
+                     [&](Slot one, Slot other) { return priority(one) > priority(other); });
+  }
+  if (const auto place = space.pes_place()) genome[0].units = whole_value(space, *place, point[*place]);
+  return genome;
+}
+
 Point to_point(Genome& genome, const GenomeForm& form) {
   const MappingSpace& space = form.space;
   Point point(space.parameters().size(), 0);

@@ -53,6 +53,9 @@ void age(Genome& genome, const GenomeForm& form);
 // Clips inner tiles to outer ones; dimensions that the space does not cut are whole.
 void conform(Genome& genome, const GenomeForm& form);
 
+// The genome that a point of the space was, or could have been, made from.
+Genome genome_of(const Point& point, const GenomeForm& form);
+
 // The legal, canonical point. Genes the space has no such value for become what the point says.
 Point to_point(Genome& genome, const GenomeForm& form);
 

@@ -42,6 +42,13 @@ class GeneticSearcher final : public PointSearcher {
     }
   }
 
+  void notice(std::span<const Point> points, std::span<const Verdict> verdicts) override {
+    for (std::size_t n = 0; n < points.size(); ++n) {
+      seen_.add(points[n]);
+      join({points[n], verdicts[n]});
+    }
+  }
+
  private:
   Point drawn() {
     --to_draw_;

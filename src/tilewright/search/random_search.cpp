@@ -24,6 +24,9 @@ class RandomSearcher final : public PointSearcher {
   }
 
   void tell(std::span<const Point>, std::span<const Verdict>) override {}
+  void notice(std::span<const Point> points, std::span<const Verdict>) override {
+    for (const Point& point : points) seen_.insert(hash_of(point));
+  }
 
  private:
   const DesignSpace& space_;

@@ -52,6 +52,36 @@ void SearchLoop::evaluate(std::span<const Proposal> proposals) {
   for (const std::size_t i : unknown_) memory_->remember(proposals[i].problem, proposals[i].point, outcomes_[i]);
 }
 
+void SearchLoop::consider(const Proposal& proposal, const Outcome& outcome, const Verdict& verdict) {
+  Ledger& ledger = ledgers_[proposal.problem];
+  if (!ledger.best || verdict.score < ledger.best->score) {
+    ledger.best = Best{proposal.point, outcome, verdict.score};
+    ledger.improvements.push_back({ledger.samples, verdict.score});
+  }
+  if (!referee) return;
+  auto& finalists = ledger.finalists;
+  const auto place = std::ranges::lower_bound(finalists, verdict.score, {},
+                                              [](const Finalist& finalist) -> const Score& { return finalist.best.score; });
+  if (place == finalists.end() && finalists.size() == kFinalists) return;
+  if (place != finalists.end() && place->best.score == verdict.score) return;
+  const auto second = referee(proposal.problem, proposal.point);
+  if (!second) return;
+  finalists.insert(place, {{proposal.point, outcome, verdict.score}, *second});
+  if (finalists.size() > kFinalists) finalists.pop_back();
+}
+
+void SearchLoop::begin(Searcher& searcher, const std::vector<Proposal>& known) {
+  if (known.empty()) return;
+  evaluate(known);
+  verdicts_.clear();
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    TW_ASSERT(is_legal(*spaces_[known[i].problem], known[i].point));
+    const Verdict& verdict = verdicts_.emplace_back(verdict_of(objective_, outcomes_[i]));
+    if (verdict.feasible) consider(known[i], outcomes_[i], verdict);
+  }
+  searcher.notice(known, verdicts_);
+}
+
 bool SearchLoop::round(Searcher& searcher) {
   std::vector<std::int64_t> room;
   std::int64_t left = 0;
@@ -74,10 +104,7 @@ bool SearchLoop::round(Searcher& searcher) {
     if (!seen_[proposal.problem].insert(hash_of(proposal.point)).second) ++ledger.repeated;
     if (verdict.feasible) {
       ++ledger.valid;
-      if (!ledger.best || verdict.score < ledger.best->score) {
-        ledger.best = Best{proposal.point, outcomes_[i], verdict.score};
-        ledger.improvements.push_back({ledger.samples, verdict.score});
-      }
+      consider(proposal, outcomes_[i], verdict);
     } else {
       ++ledger.rejected[verdict.reason];
     }

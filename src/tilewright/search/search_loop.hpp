@@ -28,14 +28,23 @@ struct Best {
   Score score{};
 };
 
+// A point that may become the answer, with a second opinion on it.
+struct Finalist {
+  Best best;
+  Score second{};
+};
+inline constexpr std::size_t kFinalists = 16;
+
 // What has happened to one problem.
 struct Ledger {
+  std::int64_t classics = 0;  // evaluations spent on what was known before the search; they are no samples
   std::int64_t samples = 0;
   std::int64_t valid = 0;
   std::int64_t repeated = 0;                      // points of this run that had been proposed before
   std::map<std::uint8_t, std::int64_t> rejected;  // by reason
   std::optional<Best> best;                       // the first of equal ones
-  std::vector<Improvement> improvements;          // the convergence curve: one entry per new best
+  std::vector<Improvement> improvements;          // the convergence curve: one entry per new best; sample 0 = known before
+  std::vector<Finalist> finalists;                // the best that the referee accepts, of different scores, best first
 };
 
 // Remembers outcomes beyond the loop. Called from the loop's thread only.
@@ -53,8 +62,16 @@ class SearchLoop {
              ThreadPool& threads, Memory* memory = nullptr);
   ~SearchLoop();
 
+  // What is known before the search, the classic dataflows, say: judged, kept as the best so far, noticed by the searcher,
+  // and not charged.
+  void begin(Searcher& searcher, const std::vector<Proposal>& known);
+
   // One ask, its evaluations, one tell. False when all samples are spent or the searcher has nothing left to try.
   bool round(Searcher& searcher);
+
+  // Judges points that are good enough to become the answer once more, by another model; nothing = it refuses them. Without
+  // one there are no finalists.
+  std::function<std::optional<Score>(std::size_t problem, PointView point)> referee;
 
   // Called for every sample in order, after it was folded.
   std::function<void(const Proposal&, const Outcome&, const Verdict&)> on_sample;
@@ -65,6 +82,7 @@ class SearchLoop {
 
  private:
   void evaluate(std::span<const Proposal> proposals);
+  void consider(const Proposal& proposal, const Outcome& outcome, const Verdict& verdict);
 
   std::vector<const DesignSpace*> spaces_;
   Objective objective_;

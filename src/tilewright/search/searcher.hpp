@@ -29,6 +29,10 @@ class PointSearcher {
 
   // The verdicts of all points of the last ask, in its order.
   virtual void tell(std::span<const Point> points, std::span<const Verdict> verdicts) = 0;
+
+  // Points that are known before the first ask, the classic dataflows of a mapping space, say: free to begin from, and not
+  // worth a sample. A searcher that cannot use them leaves them.
+  virtual void notice(std::span<const Point> points, std::span<const Verdict> verdicts) = 0;
 };
 
 struct Proposal {
@@ -45,6 +49,8 @@ class Searcher {
   // points only.
   virtual void ask(std::span<const std::int64_t> room, std::vector<Proposal>& proposals) = 0;
   virtual void tell(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) = 0;
+  // As of PointSearcher, for all problems at once.
+  virtual void notice(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) = 0;
 };
 
 // One PointSearcher per problem, asked in turn.

@@ -130,17 +130,28 @@ std::int32_t MappingSpace::last_fitting(PointView point, const Meaning& meaning,
   return low;
 }
 
+bool MappingSpace::is_diagonal(PointView point, std::size_t level) const {
+  const auto place = places_[level].diagonal;
+  return place && point[*place] == 1;
+}
+
 void MappingSpace::tile_choices(PointView point, const Meaning& meaning, Choices& choices) const {
   const auto& values = tile_values_[index(meaning.slot)];
   const std::int32_t upper =
       meaning.level == 0 ? sizes_[index(meaning.slot)] : tile_of(point, meaning.level - 1, meaning.slot);
+  if (is_diagonal(point, meaning.level)) {
+    choices.set_list();
+    return choices.add(values.empty() ? upper - 1
+                                      : static_cast<std::int32_t>(std::ranges::lower_bound(values, upper) - values.begin()));
+  }
   std::int32_t most =
       values.empty() ? upper - 1 : static_cast<std::int32_t>(std::ranges::upper_bound(values, upper) - values.begin()) - 1;
   if (has_buffer_masks()) most = std::max(0, last_fitting(point, meaning, most));
   if (values.empty()) return choices.set_below(most + 1);
   choices.set_list();
   for (std::int32_t i = 0; i <= most; ++i) {
-    if (upper % values[static_cast<std::size_t>(i)] == 0) choices.add(i);
+    const std::int32_t tile = values[static_cast<std::size_t>(i)];
+    if (upper % tile == 0 || is_contained(meaning.level, meaning.slot, tile)) choices.add(i);
   }
 }
 
@@ -165,6 +176,12 @@ void MappingSpace::choices(PointView point, std::size_t parameter, Choices& choi
       return tile_choices(point, meaning, choices);
     case Kind::Cluster:
       return cluster_choices(point, meaning, choices);
+    case Kind::Diagonal: {
+      const bool one_row = tile_of(point, meaning.level - 1, Slot::Y) == 1;
+      return choices.set_below(one_row && meaning.level + 1 == level_count(point) ? 2 : 1);
+    }
+    case Kind::Parallel:
+      return choices.set_below(is_diagonal(point, meaning.level) ? 1 : parameters_[parameter].value_count);
     default:
       return choices.set_below(parameters_[parameter].value_count);
   }
@@ -249,6 +266,11 @@ Mapping MappingSpace::mapping(PointView point) const {
     MappingLevel level;
     const LevelPlaces& places = places_[number];
     if (number > 0) level.cluster_size = places.cluster ? cluster_value(point[*places.cluster]) : cluster_value(0);
+    if (is_diagonal(point, number)) {
+      for (const Dim dim : {Dim::Y, Dim::R}) level.directives.push_back({Directive::Kind::Spatial, dim, 1, 1});
+      mapping.levels.push_back(level);
+      continue;
+    }
     std::optional<Slot> parallel;
     if (places.parallel) {
       parallel = slots_[number][static_cast<std::size_t>(point[*places.parallel])];
@@ -271,72 +293,88 @@ Mapping MappingSpace::mapping(PointView point) const {
   return mapping;
 }
 
-std::optional<Point> MappingSpace::point_of(const Mapping& mapping) const {
+std::optional<Point> MappingSpace::point_of(const Mapping& given) const {
+  Mapping mapping = given;
+  while (mapping.levels.size() < options_.least_levels) {
+    MappingLevel level;  // one unit that takes everything
+    level.cluster_size = 1;
+    mapping.levels.push_back(level);
+  }
   const std::size_t levels = mapping.levels.size();
-  if (levels < options_.least_levels || levels > options_.most_levels) return std::nullopt;
+  if (levels > options_.most_levels) return std::nullopt;
   Point point(parameters_.size(), 0);
   if (levels_place_) point[*levels_place_] = static_cast<std::int32_t>(levels - options_.least_levels);
   if (pes_place_) point[*pes_place_] = parameters_[*pes_place_].value_count - 1;
+  for (std::size_t number = 0; number < levels; ++number) {
+    if (!set_level(point, number, mapping.levels[number])) return std::nullopt;
+  }
+  if (!is_legal(*this, point)) return std::nullopt;
+  canonicalise(point);
+  return point;
+}
+
+// Sets the entries of one level to what `level` says; false where the space has no such value.
+bool MappingSpace::set_level(Point& point, std::size_t number, const MappingLevel& level) const {
+  const LevelPlaces& places = places_[number];
   const auto index_in = [](const std::vector<std::int32_t>& values, std::int32_t value) -> std::optional<std::int32_t> {
     if (values.empty()) return value - 1;
     const auto found = std::ranges::find(values, value);
     if (found == values.end()) return std::nullopt;
     return static_cast<std::int32_t>(found - values.begin());
   };
-  for (std::size_t number = 0; number < levels; ++number) {
-    const MappingLevel& level = mapping.levels[number];
-    const LevelPlaces& places = places_[number];
+  if (number > 0) {
     if (places.cluster) {
       const auto found = index_in(cluster_values_, level.cluster_size);
-      if (!found) return std::nullopt;
+      if (!found) return false;
       point[*places.cluster] = *found;
+    } else if (level.cluster_size != cluster_value(0)) {
+      return false;
     }
-    std::size_t spatial_count = 0;
-    for (std::size_t slot = 0; slot < kSlotCount; ++slot) {
-      const SlotDim& dim = dims_[slot];
-      if (!dim.dim) continue;
-      const Directive* found = nullptr;
-      std::int32_t position = 0, place = 0;
-      for (const Directive& directive : level.directives) {
-        if (directive.dim == *dim.dim) {
-          if (found != nullptr) return std::nullopt;
-          found = &directive;
-          position = place;
-        }
-        ++place;
-      }
-      if (found == nullptr || found->offset != found->size) return std::nullopt;
-      const bool spatial = found->kind == Directive::Kind::Spatial;
-      spatial_count += spatial ? 1 : 0;
-      if (!places.tile[slot]) {
-        if ((found->size - 1) / dim.stride + 1 < sizes_[slot]) return std::nullopt;
-        continue;
-      }
-      const std::int32_t tile = std::min((found->size - 1) / dim.stride + 1, sizes_[slot]);
-      const auto tile_index = index_in(tile_values_[slot], tile);
-      if (!tile_index) return std::nullopt;
-      point[*places.tile[slot]] = *tile_index;
-      if (spatial && places.parallel) {
-        const auto cut = std::ranges::find(slots_[number], static_cast<Slot>(slot));
-        point[*places.parallel] = static_cast<std::int32_t>(cut - slots_[number].begin());
-      }
-      if (const auto order = places.order[slot]) point[*order] = static_cast<std::int32_t>(kMaxDirectives) - position;
-    }
-    if (spatial_count != 1) return std::nullopt;
-    // Positions become priorities within the range of the parameter.
-    std::vector<std::size_t> orders;
-    for (const auto& order : places.order) {
-      if (order) orders.push_back(*order);
-    }
-    std::vector<std::int32_t> ranks(orders.size());
-    for (std::size_t a = 0; a < orders.size(); ++a) {
-      for (const std::size_t b : orders) ranks[a] += point[b] < point[orders[a]] ? 1 : 0;
-    }
-    for (std::size_t a = 0; a < orders.size(); ++a) point[orders[a]] = ranks[a];
   }
-  if (!is_legal(*this, point)) return std::nullopt;
-  canonicalise(point);
-  return point;
+  const bool diagonal = places.diagonal && tilewright::is_diagonal(level);
+  std::size_t spatial_count = 0;
+  for (std::size_t slot = 0; slot < kSlotCount; ++slot) {
+    const SlotDim& dim = dims_[slot];
+    if (!dim.dim) continue;
+    const std::int32_t upper = number == 0 ? sizes_[slot] : tile_of(point, number - 1, static_cast<Slot>(slot));
+    std::int32_t tile = upper, position = static_cast<std::int32_t>(kMaxDirectives);
+    bool spatial = false;
+    for (std::int32_t place = 0; !diagonal && place < static_cast<std::int32_t>(level.directives.size()); ++place) {
+      const Directive& directive = level.directives[static_cast<std::size_t>(place)];
+      if (directive.dim != *dim.dim) continue;
+      if (position != static_cast<std::int32_t>(kMaxDirectives) || directive.offset != directive.size) return false;
+      position = place;
+      tile = std::min((directive.size - 1) / dim.stride + 1, upper);
+      spatial = directive.kind == Directive::Kind::Spatial;
+    }
+    spatial_count += spatial ? 1 : 0;
+    if (!places.tile[slot]) {
+      if (tile < sizes_[slot]) return false;
+      continue;
+    }
+    const auto tile_index = index_in(tile_values_[slot], tile);
+    if (!tile_index) return false;
+    point[*places.tile[slot]] = *tile_index;
+    if (spatial && places.parallel) {
+      const auto cut = std::ranges::find(slots_[number], static_cast<Slot>(slot));
+      point[*places.parallel] = static_cast<std::int32_t>(cut - slots_[number].begin());
+    }
+    if (const auto order = places.order[slot]) point[*order] = static_cast<std::int32_t>(kMaxDirectives) - position;
+  }
+  if (diagonal) point[*places.diagonal] = 1;
+  const bool passes = number > 0 && level.directives.empty();  // any loop may be called parallel where none moves
+  if (!diagonal && !passes && spatial_count != 1) return false;
+  // Positions become priorities within the range of the parameter.
+  std::vector<std::size_t> orders;
+  for (const auto& order : places.order) {
+    if (order) orders.push_back(*order);
+  }
+  std::vector<std::int32_t> ranks(orders.size());
+  for (std::size_t a = 0; a < orders.size(); ++a) {
+    for (const std::size_t b : orders) ranks[a] += point[b] < point[orders[a]] ? 1 : 0;
+  }
+  for (std::size_t a = 0; a < orders.size(); ++a) point[orders[a]] = ranks[a];
+  return true;
 }
 
 }  // namespace tilewright

@@ -8,6 +8,11 @@
 // built in clusters, clusters of a mapping are parts or multiples of those. Names are by slot, so that layers of all kinds
 // share them: a matrix multiply calls its columns K, its inner dimension C and its rows Y, as GAMMA does; N is the batch, G
 // the groups.
+//
+// A space can be asked to contain given mappings, such as the classic dataflows: it then has their tiles and clusters too,
+// at their level, and where one of them spreads input rows and kernel rows together over the innermost clusters, unit by
+// unit (row stationary), so can any point whose clusters make one output row (diagonal@L); all other loops then pass through
+// the level.
 #pragma once
 
 #include <cstdint>
@@ -49,9 +54,13 @@ struct MappingSpaceOptions {
   bool gamma_rules = false;
 };
 
+// Whether a level spreads input rows and kernel rows together, unit by unit, and leaves all else as it is.
+bool is_diagonal(const MappingLevel& level);
+
 class MappingSpace final : public DesignSpace {
  public:
-  MappingSpace(std::string name, const Nest& nest, const Accelerator& accelerator, const MappingSpaceOptions& options);
+  MappingSpace(std::string name, const Nest& nest, const Accelerator& accelerator, const MappingSpaceOptions& options,
+               std::span<const Mapping> contained = {});
 
   const std::string& name() const override { return name_; }
   const std::vector<Parameter>& parameters() const override { return parameters_; }
@@ -77,7 +86,7 @@ class MappingSpace final : public DesignSpace {
 
   // Where things are, for searchers that know mappings: indices into parameters(), or nothing where there is no choice.
   struct LevelPlaces {
-    std::optional<std::size_t> parallel, cluster;
+    std::optional<std::size_t> diagonal, parallel, cluster;
     std::array<std::optional<std::size_t>, kSlotCount> order, tile;
   };
   std::size_t most_levels() const { return options_.most_levels; }
@@ -93,12 +102,13 @@ class MappingSpace final : public DesignSpace {
   std::int32_t size_of(Slot slot) const { return sizes_[static_cast<std::size_t>(slot)]; }
   std::size_t level_count(PointView point) const;
   std::int32_t tile_of(PointView point, std::size_t level, Slot slot) const;
-  // The point that means `mapping`, if the space has one: its tiles must be legal and its dimensions all mapped.
+  // The point that means `mapping`, if the space has one. A mapping of fewer levels is taken with one-unit levels inside,
+  // and a dimension that a level leaves out as whole there.
   std::optional<Point> point_of(const Mapping& mapping) const;
 
  private:
   struct Meaning {
-    enum class Kind : std::uint8_t { Levels, Pes, Parallel, Cluster, Order, Tile } kind;
+    enum class Kind : std::uint8_t { Levels, Pes, Diagonal, Parallel, Cluster, Order, Tile } kind;
     std::size_t level = 0;
     Slot slot = Slot::K;
   };
@@ -109,12 +119,16 @@ class MappingSpace final : public DesignSpace {
   using SlotTiles = std::array<std::int64_t, kSlotCount>;
   enum class Buffer : std::uint8_t { L1, L2 };
 
+  bool set_level(Point& point, std::size_t number, const MappingLevel& level) const;
   void set_dims();
+  void contain(std::span<const Mapping> mappings);
   void set_values();
   void add_parameters();
   void set_features();
   std::size_t add(Meaning meaning, std::string name, ParameterKind kind, Role role, std::int32_t value_count);
   bool has_buffer_masks() const;
+  bool is_diagonal(PointView point, std::size_t level) const;
+  bool is_contained(std::size_t level, Slot slot, std::int32_t tile) const;
   std::int32_t last_fitting(PointView point, const Meaning& meaning, std::int32_t most) const;
   void tile_choices(PointView point, const Meaning& meaning, Choices& choices) const;
   void cluster_choices(PointView point, const Meaning& meaning, Choices& choices) const;
@@ -140,6 +154,10 @@ class MappingSpace final : public DesignSpace {
   std::array<std::vector<std::int32_t>, kSlotCount> tile_values_;  // ascending; empty = 1 … size
   std::vector<std::int32_t> cluster_values_;                       // ascending; empty = 1 … processing elements
   std::vector<std::int32_t> pes_values_;                           // likewise
+  // Of the mappings the space was asked to contain.
+  std::vector<std::array<std::vector<std::int32_t>, kSlotCount>> contained_tiles_;  // by level, ascending
+  std::vector<std::int32_t> contained_clusters_;
+  bool has_diagonal_ = false;  // one of them spreads input rows and kernel rows together
   std::vector<float> features_;
   std::uint64_t key_ = 0;
 };

@@ -35,6 +35,15 @@ float log2_of(double number, double scale) { return static_cast<float>(std::log2
 
 }  // namespace
 
+bool is_diagonal(const MappingLevel& level) {
+  const auto spreads = [&](Dim dim) {
+    return std::ranges::any_of(level.directives, [&](const Directive& directive) {
+      return directive.kind == Directive::Kind::Spatial && directive.dim == dim && directive.size == 1;
+    });
+  };
+  return level.directives.size() == 2 && spreads(Dim::Y) && spreads(Dim::R);
+}
+
 std::string_view name_of(Slot slot) {
   constexpr std::string_view kNames[] = {"K", "C", "Y", "X", "R", "S", "N", "G"};
   return kNames[index(slot)];
@@ -55,10 +64,11 @@ Result<Tiles> tiles_named(std::string_view name) {
 }
 
 MappingSpace::MappingSpace(std::string name, const Nest& nest, const Accelerator& accelerator,
-                           const MappingSpaceOptions& options)
+                           const MappingSpaceOptions& options, std::span<const Mapping> contained)
     : name_(std::move(name)), nest_(nest), accelerator_(accelerator), options_(options) {
   TW_ASSERT(options.least_levels >= 1 && options.least_levels <= options.most_levels && options.most_levels <= 3);
   set_dims();
+  contain(contained);
   set_values();
   add_parameters();
   set_features();
@@ -95,6 +105,32 @@ void MappingSpace::set_dims() {
   }
 }
 
+void MappingSpace::contain(std::span<const Mapping> mappings) {
+  contained_tiles_.resize(options_.most_levels);
+  const auto add = [](std::vector<std::int32_t>& values, std::int32_t value) {
+    const auto place = std::ranges::lower_bound(values, value);
+    if (place == values.end() || *place != value) values.insert(place, value);
+  };
+  for (const Mapping& mapping : mappings) {
+    for (std::size_t number = 0; number < std::min(mapping.levels.size(), options_.most_levels); ++number) {
+      const MappingLevel& level = mapping.levels[number];
+      if (number > 0) add(contained_clusters_, level.cluster_size);
+      has_diagonal_ = has_diagonal_ || (number > 0 && tilewright::is_diagonal(level));
+      for (const Directive& directive : level.directives) {
+        for (const Slot slot : kSlots) {
+          if (dims_[index(slot)].dim != directive.dim || slot == Slot::R || slot == Slot::S) continue;
+          add(contained_tiles_[number][index(slot)],
+              std::min((directive.size - 1) / dims_[index(slot)].stride + 1, sizes_[index(slot)]));
+        }
+      }
+    }
+  }
+}
+
+bool MappingSpace::is_contained(std::size_t level, Slot slot, std::int32_t tile) const {
+  return std::ranges::binary_search(contained_tiles_[level][index(slot)], tile);
+}
+
 void MappingSpace::set_values() {
   for (const Slot slot : kSlots) {
     const std::int32_t size = sizes_[index(slot)];
@@ -104,6 +140,9 @@ void MappingSpace::set_values() {
       values = {size};
     } else if (kernel || options_.tiles == Tiles::Divisors) {
       values = divisors_of(size);
+      std::set<std::int32_t> all(values.begin(), values.end());
+      for (const auto& of_level : contained_tiles_) all.insert(of_level[index(slot)].begin(), of_level[index(slot)].end());
+      values.assign(all.begin(), all.end());
     }
   }
   slots_.resize(options_.most_levels);
@@ -122,11 +161,14 @@ void MappingSpace::set_values() {
       }
     }
     std::erase_if(sizes, [&](std::int32_t size) { return !nests(size, accelerator_.clusters); });
+    sizes.insert(contained_clusters_.begin(), contained_clusters_.end());
     cluster_values_.assign(sizes.begin(), sizes.end());
     pes_values_ = divisors_of(pes);
   } else if (!accelerator_.clusters.empty()) {
     for (std::int32_t size = 1; size <= pes; ++size) {
-      if (nests(size, accelerator_.clusters)) cluster_values_.push_back(size);
+      if (nests(size, accelerator_.clusters) || std::ranges::binary_search(contained_clusters_, size)) {
+        cluster_values_.push_back(size);
+      }
     }
   }
 }
@@ -161,6 +203,10 @@ void MappingSpace::add_parameters() {
   for (std::size_t level = 0; level < options_.most_levels; ++level) {
     LevelPlaces& places = places_[level];
     const auto slot_count = static_cast<std::int32_t>(slots_[level].size());
+    if (level > 0 && has_diagonal_) {
+      places.diagonal =
+          add({Kind::Diagonal, level}, fmt::format("diagonal@{}", level), ParameterKind::Categorical, Role::Parallelism, 2);
+    }
     if (slot_count > 1) {
       places.parallel = add({Kind::Parallel, level}, fmt::format("parallel@{}", level), ParameterKind::Categorical,
                             Role::Parallelism, slot_count);
