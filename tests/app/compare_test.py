@@ -332,7 +332,7 @@ class Refused(CompareTest):
 
     def test_wrong_numbers_say_what_is_expected(self):
         self.refused(*SMALL, "--seeds", 0, saying="--seeds is 0, expected 1 to")
-        self.refused(*SMALL, "--samples", 0, saying="--samples is 0, expected at least 1")
+        self.refused(*SMALL, "--samples", 0, saying="--samples is 0, expected 1 to 1000000000")
         self.refused(*SMALL, "--budgets", "500,x", saying="--budgets has 'x'")
         self.refused(*SMALL, "--budgets", "500", "--samples", 100, saying="expected at most the 100 of --samples")
         self.refused(*SMALL, "--targets", "random", saying="expected SEARCHER:SAMPLES")

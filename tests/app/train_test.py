@@ -300,10 +300,10 @@ class WrongInput(TrainTest):
         self.refused("simple_tag", "--prey", "no/such.safetensors", saying="no/such.safetensors")
 
     def test_settings_out_of_range_or_place(self):
-        self.refused("toy:line", "--episodes", "0", saying="--episodes is 0, expected at least 1")
+        self.refused("toy:line", "--episodes", "0", saying="--episodes is 0, expected 1 to 1000000000000")
         self.refused("toy:line", "--batch", "0", saying="--batch is 0, expected at least 1")
         self.refused("toy:line", "--gamma", "1.5", saying="--gamma is 1.5, expected at most 1")
-        self.refused("toy:line", "--gamma", "nan", saying="--gamma is not a number")
+        self.refused("toy:line", "--gamma", "nan", saying="--gamma is 'nan', expected a number")
         self.refused("toy:line", "--epochs", "3", saying="--epochs belongs to ippo and mappo, but the algorithm is maddpg")
         self.refused("toy:line", "--algorithm", "ippo", "--tau", "0.1", saying="--tau belongs to maddpg and masac")
         self.refused("toy:line", "--dialect", "openai", saying="--dialect belongs to particle worlds")

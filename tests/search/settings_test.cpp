@@ -92,7 +92,7 @@ TEST(Settings, AValueOutOfRangeSaysTheRange) {
   EXPECT_EQ(applied(options, "toy.population=1"), "toy.population is '1', expected 2 to 1000");
   EXPECT_EQ(applied(options, "toy.population=1001"), "toy.population is '1001', expected 2 to 1000");
   EXPECT_EQ(applied(options, "toy.rate=-0.1"), "toy.rate is '-0.1', expected 0 to 1");
-  EXPECT_EQ(applied(options, "toy.rate=nan"), "toy.rate is 'nan', expected 0 to 1");
+  EXPECT_EQ(applied(options, "toy.rate=nan"), "toy.rate is 'nan', expected a number, 0 to 1");
   EXPECT_EQ(options.population, 10);
   EXPECT_EQ(options.rate, 0.5);
 }

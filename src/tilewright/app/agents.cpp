@@ -22,6 +22,9 @@ Result<AgentsQuestion> read_question(const AgentsArguments& arguments, const Map
     return invalid(fmt::format("--samples is {}, expected at least 2 for each of {} layers: {}", arguments.samples, layers,
                                2 * layers));
   }
+  if (arguments.samples > kMostSamples) {
+    return invalid(fmt::format("--samples is {}, expected at most {}", arguments.samples, kMostSamples));
+  }
   question.exploration = {arguments.explore, arguments.samples / layers, arguments.seed};
   TW_TRY(question.correlation.dependence, dependence_named(arguments.correlation));
   if (!(arguments.quantile > 0 && arguments.quantile <= 1)) {

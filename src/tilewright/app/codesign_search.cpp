@@ -20,7 +20,6 @@
 namespace tilewright {
 namespace {
 
-constexpr std::int64_t kMostMeasurements = 1'000'000'000;
 constexpr auto kCommitMeasuredEvery = std::chrono::milliseconds(700);
 
 Result<CodesignOptions> codesign_options(const CodesignArguments& arguments) {
@@ -236,8 +235,8 @@ Result<CodesignJob> read_codesign_job(const CodesignArguments& arguments) {
   if (arguments.network.empty()) {
     return invalid("the network is missing, expected zoo:NAME or a file: tilewright codesign NETWORK");
   }
-  if (arguments.measurements && (*arguments.measurements < 1 || *arguments.measurements > kMostMeasurements)) {
-    return invalid(fmt::format("--measurements is {}, expected 1 to {}", *arguments.measurements, kMostMeasurements));
+  if (arguments.measurements && (*arguments.measurements < 1 || *arguments.measurements > kMostSamples)) {
+    return invalid(fmt::format("--measurements is {}, expected 1 to {}", *arguments.measurements, kMostSamples));
   }
   CodesignJob job;
   TW_TRY(job.options, codesign_options(arguments));

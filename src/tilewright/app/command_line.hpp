@@ -20,6 +20,8 @@ struct TrainArguments;
 
 // --dim, of every verb that reads ONNX models.
 void add_dim_option(CLI::App& verb, std::vector<std::string>& dims);
+// Of a verb with all its options: numbers that do not fit, or are none, become one sentence.
+void check_numbers(CLI::App& verb);
 
 void add_train_options(CLI::App& verb, TrainArguments& train);
 

@@ -116,8 +116,9 @@ Result<std::vector<std::int64_t>> read_budgets(const CompareArguments& arguments
   if (!arguments.budgets.empty()) {
     for (const std::string& word : words(arguments.budgets)) {
       const auto budget = parse_integer(word);
-      if (!budget || *budget < 1) {
-        return invalid(fmt::format("--budgets has '{}', expected numbers of samples like 500,2000", printable(word)));
+      if (!budget || *budget < 1 || *budget > kMostSamples) {
+        return invalid(fmt::format("--budgets has '{}', expected numbers of samples like 500,2000, at most {}",
+                                   printable(word), kMostSamples));
       }
       budgets.push_back(*budget);
     }
@@ -125,7 +126,9 @@ Result<std::vector<std::int64_t>> read_budgets(const CompareArguments& arguments
     budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
   }
   if (arguments.samples) {
-    if (*arguments.samples < 1) return invalid(fmt::format("--samples is {}, expected at least 1", *arguments.samples));
+    if (*arguments.samples < 1 || *arguments.samples > kMostSamples) {
+      return invalid(fmt::format("--samples is {}, expected 1 to {}", *arguments.samples, kMostSamples));
+    }
     if (!budgets.empty() && budgets.back() > *arguments.samples) {
       return invalid(
           fmt::format("--budgets has {}, expected at most the {} of --samples", budgets.back(), *arguments.samples));
@@ -139,8 +142,9 @@ Result<std::vector<std::int64_t>> read_budgets(const CompareArguments& arguments
 Result<CompareTarget> read_target(const std::string& text) {
   const std::size_t colon = text.rfind(':');
   const auto samples = colon == std::string::npos ? std::nullopt : parse_integer(std::string_view(text).substr(colon + 1));
-  if (!samples || *samples < 1) {
-    return invalid(fmt::format("--targets is '{}', expected SEARCHER:SAMPLES like random:100000", printable(text)));
+  if (!samples || *samples < 1 || *samples > kMostSamples) {
+    return invalid(fmt::format("--targets is '{}', expected SEARCHER:SAMPLES like random:100000, at most {} samples",
+                               printable(text), kMostSamples));
   }
   return CompareTarget{text.substr(0, colon), *samples};
 }

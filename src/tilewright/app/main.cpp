@@ -64,6 +64,9 @@ Error to_error(const CLI::App& app, const CLI::ParseError& failure, int argc, ch
     return invalid(fmt::format("tilewright: '{}' is not a verb{}", argv[1], hint));
   }
   std::string sentence = failure.what();
+  if (dynamic_cast<const CLI::ValidationError*>(&failure) != nullptr) {  // "--seed: is '-1', expected …"
+    if (const auto colon = sentence.find(": is "); colon != std::string::npos) return invalid(sentence.erase(colon, 1));
+  }
   std::string hint;
   for (const CLI::App* verb : app.get_subcommands()) {
     std::vector<std::string> names;
@@ -167,6 +170,7 @@ int run(int argc, char** argv) {
   zoo_verb->add_flag("--yaml", zoo.yaml, "a network as a YAML file of ours, which every verb reads");
   zoo_verb->add_flag("--json", zoo.json, "everything as JSON");
 
+  for (CLI::App* verb : app.get_subcommands({})) check_numbers(*verb);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& failure) {

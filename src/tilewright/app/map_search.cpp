@@ -126,7 +126,9 @@ std::string space_text(const MappingArguments& arguments) {
 
 Result<MapSearch> search_mappings(const MappingJob& job, const MapArguments& arguments, ThreadPool& threads,
                                   StoredMemory* memory, const std::function<bool(const SearchLoop&)>& keep_going) {
-  if (arguments.samples < 1) return invalid(fmt::format("--samples is {}, expected at least 1", arguments.samples));
+  if (arguments.samples < 1 || arguments.samples > kMostSamples) {
+    return invalid(fmt::format("--samples is {}, expected 1 to {}", arguments.samples, kMostSamples));
+  }
   SearchRequest request{.name = arguments.search,
                         .spaces = job.spaces(),
                         .samples = arguments.samples,

@@ -166,10 +166,12 @@ int run_train(const TrainArguments& arguments) {
     return kExitDone;
   }
   if (!arguments.replay.empty()) return run_replay(arguments);
-  if (arguments.checkpoint_every < 0) {
-    return report(invalid(fmt::format("--checkpoint-every is {}, expected at least 0", arguments.checkpoint_every)));
+  for (const auto& [option, episodes] :
+       {std::pair("--checkpoint-every", arguments.checkpoint_every), {"--eval", arguments.eval}}) {
+    if (episodes < 0 || episodes > kMostEpisodes) {
+      return report(invalid(fmt::format("{} is {}, expected 0 to {}", option, episodes, kMostEpisodes)));
+    }
   }
-  if (arguments.eval < 0) return report(invalid(fmt::format("--eval is {}, expected at least 0", arguments.eval)));
   const Result<int> code = train_and_tell(arguments);
   return code ? *code : report(code.error());
 }

@@ -34,7 +34,9 @@ Result<Plan> make_plan(const TrainArguments& arguments) {
     return invalid("the world is missing, expected its name (tilewright train --list), or --resume -o DIR");
   }
   plan.episodes = arguments.episodes.value_or(arguments.resume ? plan.recorded->episodes : kDefaultEpisodes);
-  if (plan.episodes < 1) return invalid(fmt::format("--episodes is {}, expected at least 1", plan.episodes));
+  if (plan.episodes < 1 || plan.episodes > kMostEpisodes) {
+    return invalid(fmt::format("--episodes is {}, expected 1 to {}", plan.episodes, kMostEpisodes));
+  }
 
   plan.settings = arguments.settings;
   if (plan.recorded) {

@@ -1,7 +1,6 @@
 #include "tilewright/app/train_settings.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,7 +17,7 @@ enum class For { Any, Particle, Tag, OffPolicy, Maddpg, Masac, OnPolicy, MasacOr
 
 struct Bounds {
   double least = 0;
-  double most = std::numeric_limits<double>::infinity();
+  double most = 1e18;
 };
 
 // Calls visit(name, who it is for, allowed range, the field) for every setting; the one list of them.
@@ -27,19 +26,19 @@ void for_each_setting(Settings& s, const Visit& visit) {
   constexpr Bounds kText{}, kCount{1, 1e12}, kShare{0, 1};
   visit("world", For::Any, kText, s.world);
   visit("algorithm", For::Any, kText, s.algorithm);
-  visit("agents", For::Any, Bounds{0, 1024}, s.agents);
+  visit("agents", For::Any, Bounds{1, 1024}, s.agents);
   visit("worlds", For::Any, Bounds{1, 65536}, s.worlds);
-  visit("seed", For::Any, Bounds{0}, s.seed);
+  visit("seed", For::Any, Bounds{0, 0x1p63}, s.seed);
   visit("dialect", For::Particle, kText, s.dialect);
   visit("contacts", For::Particle, kText, s.contacts);
   visit("episode-length", For::Particle, Bounds{1, 1e6}, s.episode_length);
   visit("prey", For::Tag, kText, s.prey);
-  visit("prey-count", For::Tag, Bounds{0, 1024}, s.prey_count);
-  visit("obstacles", For::Tag, Bounds{0, 1024}, s.obstacles);
+  visit("prey-count", For::Tag, Bounds{1, 1024}, s.prey_count);
+  visit("obstacles", For::Tag, Bounds{1, 1024}, s.obstacles);
   visit("hidden", For::Any, kText, s.hidden);
-  visit("learning-rate", For::Any, Bounds{0}, s.learning_rate);
+  visit("learning-rate", For::Any, Bounds{0, 1e6}, s.learning_rate);
   visit("gamma", For::Any, kShare, s.gamma);
-  visit("clip-norm", For::Any, Bounds{0}, s.clip_norm);
+  visit("clip-norm", For::Any, Bounds{0, 1e12}, s.clip_norm);
   visit("sampler", For::OffPolicy, kText, s.sampler);
   visit("layout", For::OffPolicy, kText, s.layout);
   visit("semantics", For::OffPolicy, kText, s.semantics);
@@ -48,15 +47,15 @@ void for_each_setting(Settings& s, const Visit& visit) {
   visit("warm-up", For::OffPolicy, kCount, s.warm_up);
   visit("update-every", For::OffPolicy, kCount, s.update_every);
   visit("tau", For::OffPolicy, kShare, s.tau);
-  visit("logit-penalty", For::Maddpg, Bounds{0}, s.logit_penalty);
-  visit("entropy", For::MasacOrOnPolicy, Bounds{0}, s.entropy);
+  visit("logit-penalty", For::Maddpg, Bounds{0, 1e6}, s.logit_penalty);
+  visit("entropy", For::MasacOrOnPolicy, Bounds{0, 1e6}, s.entropy);
   visit("entropy-form", For::Masac, kText, s.entropy_form);
   visit("activation", For::OnPolicy, kText, s.activation);
   visit("rollout", For::OnPolicy, Bounds{1, 1e8}, s.rollout);
   visit("epochs", For::OnPolicy, Bounds{1, 1e6}, s.epochs);
   visit("minibatches", For::OnPolicy, Bounds{1, 1e6}, s.minibatches);
   visit("gae-lambda", For::OnPolicy, kShare, s.gae_lambda);
-  visit("clip-ratio", For::OnPolicy, Bounds{0}, s.clip_ratio);
+  visit("clip-ratio", For::OnPolicy, Bounds{0, 1e6}, s.clip_ratio);
   visit("curve-every", For::Any, kCount, s.curve_every);
 }
 

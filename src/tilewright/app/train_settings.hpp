@@ -39,6 +39,7 @@ struct TrainSettings {
 };
 
 inline constexpr std::int64_t kDefaultEpisodes = 25'000;
+inline constexpr std::int64_t kMostEpisodes = 1'000'000'000'000;  // their steps stay within 64 bits
 
 // Of settings with a world and an algorithm: an Error when one is out of range or belongs to another world or algorithm than
 // the one chosen.

@@ -45,6 +45,9 @@ int list_everything(bool as_json) {
   return kExitDone;
 }
 
+// Of nothing, every share is nothing.
+double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
+
 void show_network(const Network& network, bool as_json) {
   const double total = static_cast<double>(macs(network).value);
   double other_operations = 0;
@@ -60,7 +63,7 @@ void show_network(const Network& network, bool as_json) {
     const double work = static_cast<double>(macs(entry.layer).value) * static_cast<double>(entry.count);
     text += fmt::format("{:<{}} {:>5}  {:<16} {:>9} {:>5.1f}%  {}\n", printable(entry.layer.name), width, entry.count,
                         name_of(entry.layer.op), with_prefix(static_cast<double>(macs(entry.layer).value)),
-                        100 * work / total, shape_text(entry.layer));
+                        percent(work, total), shape_text(entry.layer));
     const TensorSizes sizes = tensor_sizes(entry.layer);
     Json inputs = Json::array();
     for (const std::size_t input : entry.inputs) inputs.push_back(network.layers[input].layer.name);
@@ -78,7 +81,7 @@ void show_network(const Network& network, bool as_json) {
     for (const OtherOperator& other : network.others) {
       const std::string share =
           other.operations_known ? fmt::format("{:>5.2f}% of all operations",
-                                               100 * static_cast<double>(other.operations) / (2 * total + other_operations))
+                                               percent(static_cast<double>(other.operations), 2 * total + other_operations))
                                  : "work unknown";
       text += fmt::format("  {:<28} {:>5}  {}\n", other.name, other.count, share);
       Json entry{{"op", other.name}, {"count", other.count}};

@@ -12,6 +12,8 @@ namespace tilewright {
 
 // The whole of `text` as an integer; nothing if anything else is in it or it does not fit.
 std::optional<std::int64_t> parse_integer(std::string_view text);
+// Likewise as a finite number.
+std::optional<double> parse_real(std::string_view text);
 
 std::string_view trim(std::string_view text);
 std::vector<std::string_view> split(std::string_view text, char separator);

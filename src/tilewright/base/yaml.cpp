@@ -1,8 +1,5 @@
 #include "tilewright/base/yaml.hpp"
 
-#include <charconv>
-#include <cmath>
-
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
@@ -95,12 +92,8 @@ Result<std::int64_t> Yaml::as_integer(std::string_view what) const {
 
 Result<double> Yaml::as_number(std::string_view what) const {
   if (kind != Kind::Scalar) return error(fmt::format("{} is {}, expected a number", what, describe(kind)));
-  double number = 0;
-  const auto [end, status] = std::from_chars(scalar.data(), scalar.data() + scalar.size(), number);
-  if (status != std::errc{} || end != scalar.data() + scalar.size() || !std::isfinite(number)) {
-    return error(fmt::format("{} is '{}', expected a number", what, scalar));
-  }
-  return number;
+  if (const auto number = parse_real(scalar)) return *number;
+  return error(fmt::format("{} is '{}', expected a number", what, scalar));
 }
 
 Result<std::string> Yaml::as_text(std::string_view what) const {

@@ -75,10 +75,17 @@ constexpr std::size_t kFirstBlank = 25;  // from the second traffic column on, n
 
 class RowWriter {
  public:
+  explicit RowWriter(Model model) : keeps_infinities_(is_maestro(model)) {}
   void integer(std::int64_t number) { row_[next_++] = {ColumnValue::Kind::Integer, number, 0, 0}; }
   void unknown() { row_[next_++] = {ColumnValue::Kind::Unknown, 0, 0, 0}; }
-  void real(double number) { row_[next_++] = {ColumnValue::Kind::Real, 0, number, 0}; }
-  void long_real(long double number) { row_[next_++] = {ColumnValue::Kind::LongReal, 0, 0, number}; }
+  void real(double number) {
+    if (!keeps_infinities_ && !std::isfinite(number)) return unknown();
+    row_[next_++] = {ColumnValue::Kind::Real, 0, number, 0};
+  }
+  void long_real(long double number) {
+    if (!keeps_infinities_ && !std::isfinite(number)) return unknown();
+    row_[next_++] = {ColumnValue::Kind::LongReal, 0, 0, number};
+  }
   Row finish() const {
     TW_ASSERT(next_ == kColumnCount);
     return row_;
@@ -87,6 +94,7 @@ class RowWriter {
  private:
   Row row_;
   std::size_t next_ = 0;
+  bool keeps_infinities_;  // MAESTRO prints ratios of nothing as they come; to us they are unknown
 };
 
 std::int64_t elements(const Nest& nest, const Tensors& tensors, Operand operand) {
@@ -104,7 +112,7 @@ const std::array<Column, kColumnCount>& columns() { return kColumns; }
 Row row_of(const Cost& cost, const Nest& nest, const Accelerator& accelerator, Model model) {
   const Tensors tensors = tensors_of(nest, model);
   const double macs = static_cast<double>(cost.macs.value);
-  RowWriter row;
+  RowWriter row(model);
   row.integer(accelerator.pes);
   row.integer(cost.runtime.value);
   row.real(cost.energy.value);

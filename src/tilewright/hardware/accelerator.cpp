@@ -74,6 +74,12 @@ std::optional<AcceleratorFault> fault_of(const Accelerator& accelerator) {
     if (!(is >= least && is <= most))
       return AcceleratorFault{field, fmt::format("is {}, expected a number from {} to {}", is, least, most)};
   }
+  const EnergyTable& energy = accelerator.energy;
+  if (!(energy.mac.value + energy.l1_access.value + energy.l2_access.value > 0))
+    return AcceleratorFault{"energy_pj", "are all 0, expected at least one above 0"};
+  const AreaTable& area = accelerator.area;
+  if (area.known() && !(area.pe->value + area.buffer_byte->value + micrometres(area.l1_byte) > 0))
+    return AcceleratorFault{"area", "has figures that are all 0, expected at least one above 0"};
   return std::nullopt;
 }
 

@@ -55,6 +55,9 @@ class Memory {
   virtual void remember(std::size_t problem, PointView point, const Outcome& outcome) = 0;
 };
 
+// More samples of a problem are refused: nobody waits for them, and sums over problems stay within 64 bits.
+inline constexpr std::int64_t kMostSamples = 1'000'000'000;
+
 class SearchLoop {
  public:
   // `memory` may be null. Spaces outlive the loop.

@@ -1,9 +1,7 @@
 #include "tilewright/search/settings.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -11,13 +9,6 @@
 
 namespace tilewright {
 namespace {
-
-std::optional<double> parse_real(std::string_view text) {
-  double number = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (status != std::errc{} || end != text.data() + text.size()) return {};
-  return number;
-}
 
 // Limits beyond what anyone would type mean "no limit" and are not worth a word.
 std::string range_text(const Setting& field) {

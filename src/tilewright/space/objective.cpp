@@ -1,7 +1,6 @@
 #include "tilewright/space/objective.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -13,6 +12,8 @@ namespace {
 
 constexpr std::array kMetrics = {Metric::Latency,    Metric::Energy, Metric::Edp,
                                  Metric::Throughput, Metric::Area,   Metric::Power};
+
+constexpr double kMostWeight = 10;  // of all terms: with more, the product may leave a double
 
 std::vector<std::string> metric_names() {
   std::vector<std::string> names;
@@ -36,12 +37,11 @@ double smaller_is_better(Metric metric, const Metrics& metrics) {
 }
 
 Result<double> weight_from(std::string_view text, std::string_view term) {
-  double weight = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), weight);
-  if (code != std::errc() || end != text.data() + text.size() || !std::isfinite(weight) || weight <= 0) {
+  const auto weight = parse_real(text);
+  if (!weight || *weight <= 0) {
     return invalid(fmt::format("objective: the weight of '{}' is no number above 0, expected METRIC=WEIGHT", term));
   }
-  return weight;
+  return *weight;
 }
 
 }  // namespace
@@ -101,6 +101,12 @@ Result<Objective> objective_named(std::string_view text) {
       TW_TRY(term.weight, weight_from(trim(part.substr(equals + 1)), part));
     }
     objective.terms.push_back(term);
+  }
+  double weights = 0;
+  for (const Objective::Term& term : objective.terms) weights += term.weight;
+  if (objective.form == Objective::Form::Weighted && weights > kMostWeight) {
+    return invalid(
+        fmt::format("objective '{}' has weights of {} together, expected at most {}", text, weights, kMostWeight));
   }
   if (objective.form == Objective::Form::Lexicographic && objective.terms.size() > kMostObjectives) {
     return invalid(
