@@ -193,6 +193,27 @@ class Compiled(CompileTest):
         model.write_bytes(onnx_model())
         self.assertIn("verified: 405 elements of 1 step equal", self.done(model).stdout)
 
+    def test_an_unknown_accuracy_is_said(self):
+        text = self.done(self.tiny, "-o", self.out).stdout
+        self.assertIn("input: real numbers from -1 to 1, which is assumed (--input-range LO,HI tells); scales were chosen with noise, "
+                      "so the accuracy is unknown\n", text)
+        manifest = self.manifest()
+        self.assertEqual(manifest["input_range"], {"low": -1, "high": 1, "assumed": True})
+        self.assertEqual((manifest["calibration"], manifest["accuracy"]), ("noise", None))
+
+    def test_the_inputs_range_decides_its_scale(self):
+        for given, exponent in (("-1,1", 7), ("0,1", 7), ("0,255", -1), ("-128,127", 0), ("-4,4", 5), ("0,0.25", 9)):
+            out = self.folder / f"out{exponent}{given[:2]}"
+            text = self.done(self.tiny, f"--input-range={given}", "-o", out).stdout
+            manifest = self.manifest(out)
+            low, high = map(float, given.split(","))
+            self.assertEqual(manifest["input_range"], {"low": low, "high": high, "assumed": False})
+            self.assertEqual(manifest["steps"][0]["exponent"], exponent)
+            self.assertLessEqual(max(-low, high) * 2 ** exponent, 128)
+            self.assertIn("; scales were chosen with noise, so the accuracy is unknown\n", text)
+            self.assertNotIn("assumed", text)
+            self.assertIn("verified: ", text)
+
     def test_one_step_and_nothing_executed(self):
         self.done(self.tiny, "-o", self.out)
         whole = files_of(self.out)
@@ -244,6 +265,10 @@ class Schedules(CompileTest):
 
 
 class Refused(CompileTest):
+    def test_ranges_that_are_none(self):
+        for wrong in ("0", "1,0", "1,1", "nan,1", "0,inf", "0,1,2", "a,b", "0,1e300", "0,1e-300", ","):
+            self.refused(self.tiny, f"--input-range={wrong}", saying=f"--input-range is '{wrong}', expected LO,HI with LO below HI, like 0,255")
+
     def test_wrong_flags_and_files(self):
         self.refused(saying="the network is missing")
         self.refused("zoo:resnet19", saying="did you mean 'resnet18'?")

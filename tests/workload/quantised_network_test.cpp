@@ -1,6 +1,7 @@
 // Quantised networks: the fast arithmetic against the definition, scales, wiring from the zoo.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -217,6 +218,28 @@ TEST(QuantisedZoo, ActivationsNeitherVanishNorSaturateOnAnInputThatScalesWereNot
     EXPECT_LT(health.saturated, 0.03) << c.name;
     EXPECT_LT(health.zero, 0.9) << c.name;
     EXPECT_GT(health.spread, 5) << c.name;
+  }
+}
+
+TEST(QuantisedCalibration, NoiseFillsTheInputsRangeAndNoMore) {
+  struct Case {
+    InputRange range;
+    int exponent, low, high;
+  };
+  for (const Case& c : {Case{{-1, 1}, 7, -128, 127}, {{0, 255}, -1, 0, 127}, {{-4, 2}, 5, -128, 64}, {{0, 1}, 7, 0, 127}}) {
+    ThreadPool pool(1);
+    QuantiseOptions options;
+    options.height = options.width = 32;
+    options.input = c.range;
+    const Result<QuantisedNetwork> network = read_quantised("zoo:vgg11", options, pool);
+    ASSERT_TRUE(network) << network.error().message;
+    EXPECT_EQ(network->steps[0].exponent, c.exponent);
+    const std::vector<std::int8_t> input = random_input(*network, 3);
+    EXPECT_EQ(*std::ranges::min_element(input), c.low);
+    EXPECT_EQ(*std::ranges::max_element(input), c.high);
+    const Health health = health_of(*network, run(*network, input, pool));
+    EXPECT_LT(health.saturated, 0.03);
+    EXPECT_GT(health.spread, 5);
   }
 }
 

@@ -73,6 +73,8 @@ void add_compile_options(CLI::App& verb, CompileArguments& compile) {
   add_dim_option(verb, compile.dims);
   verb.add_option("--input-size", compile.input_size, "rows and columns of the input; default: the network's own")
       ->check(CLI::Range(1, 1 << 16));
+  verb.add_option("--input-range", compile.input_range,
+                  "LO,HI of the real numbers it will be fed, like 0,255; default -1,1, an assumption");
   verb.add_option("--seed", compile.seed, "of weights and input; the same seed gives the same bytes")->capture_default_str();
   add_timing_options(verb, compile.core, compile.timing);
 

@@ -218,6 +218,11 @@ Result<Compilation> plan(const CompileArguments& arguments, ThreadPool& pool) {
   quantise.batch = arguments.batch;
   TW_TRY(quantise.dims, dims_from(arguments.dims));
   quantise.height = quantise.width = arguments.input_size;
+  if (!arguments.input_range.empty()) {
+    TW_TRY(compilation.input, input_range_from(arguments.input_range, "--input-range"));
+    compilation.input_assumed = false;
+  }
+  quantise.input = compilation.input;
   TW_TRY(compilation.network, read_quantised(arguments.network, quantise, pool));
   vta::ScheduleChoice chosen;
   if (arguments.schedules != "default") {

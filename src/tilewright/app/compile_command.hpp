@@ -18,6 +18,7 @@ struct CompileArguments {
   std::int64_t batch = 1;
   std::vector<std::string> dims;  // "sequence=128": open dimensions of an ONNX model
   std::int64_t input_size = 0;    // rows and columns of the input; 0 = the network's own
+  std::string input_range;        // "LO,HI"; empty: assumed
   std::string core = "pipelined";
   vta::TimingOptions timing;  // but for its core
   bool no_verify = false;

@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "tilewright/vta/network_manifest.hpp"
+#include "tilewright/workload/quantised_build.hpp"
 
 namespace tilewright {
 
@@ -18,6 +19,8 @@ struct Compilation {
   vta::NetworkRun run;
   vta::TimingOptions timing;
   std::uint64_t seed = 1;
+  InputRange input;
+  bool input_assumed = true;        // nobody said what the input is
   std::optional<std::size_t> only;  // the step that was asked for
   bool verified = true;             // programs were executed
 };

@@ -117,7 +117,11 @@ std::string verification_line(const Compilation& compilation) {
 
 std::string manifest_of(const Compilation& compilation) {
   std::string text = vta::manifest_json(compilation.network, compilation.plan, compilation.run,
-                                        {.seed = compilation.seed, .timing = compilation.timing});
+                                        {.seed = compilation.seed,
+                                         .timing = compilation.timing,
+                                         .input_low = compilation.input.low,
+                                         .input_high = compilation.input.high,
+                                         .input_assumed = compilation.input_assumed});
   const vta::NetworkRun& run = compilation.run;
   if (!run.is_equal() || (compilation.verified && !compilation.only)) return text;
   // Not every step was compared, or none.
@@ -148,6 +152,9 @@ std::string to_text(const Compilation& compilation) {
                         printable(step.name), vta::machine_layer(step.layer).in_channels);
   }
   for (const std::string& note : compilation.network.notes) text += fmt::format("note: {}\n", printable(note));
+  text += fmt::format("input: real numbers from {} to {}{}; scales were chosen with noise, so the accuracy is unknown\n",
+                      compilation.input.low, compilation.input.high,
+                      compilation.input_assumed ? ", which is assumed (--input-range LO,HI tells)" : "");
   return text + verification_line(compilation) + "\n";
 }
 

@@ -124,6 +124,9 @@ std::string manifest_json(const QuantisedNetwork& network, const NetworkPlan& pl
                     {"write_latency", options.timing.write_latency},
                     {"bus_bytes", options.timing.bus_bytes},
                     {"burst_bytes", options.timing.burst_bytes}};
+  json["input_range"] = {{"low", options.input_low}, {"high", options.input_high}, {"assumed", options.input_assumed}};
+  json["calibration"] = "noise";
+  json["accuracy"] = nullptr;  // no data, no labels
   json["macs"] = macs(network).value;
   json["cycles"] = run.cycles();
   json["programs"] = plan.program_count();

@@ -15,6 +15,8 @@ std::string program_file(const QuantisedNetwork& network, std::size_t step);
 struct ManifestOptions {
   std::uint64_t seed = 1;  // of weights and input
   TimingOptions timing;
+  double input_low = -1, input_high = 1;  // the real numbers that scales were chosen for, with noise
+  bool input_assumed = true;              // nobody said so
 };
 std::string manifest_json(const QuantisedNetwork& network, const NetworkPlan& plan, const NetworkRun& run,
                           const ManifestOptions& options);

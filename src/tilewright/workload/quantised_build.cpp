@@ -110,7 +110,7 @@ Result<Draft> draft_of(const Network& network, const QuantiseOptions& options) {
   TW_TRY(Draft draft, wired(network));
   TW_TRY(const Done resized, resize(draft, options));
   fill_weights(draft, options.seed);
-  draft.input_exponent = options.input_exponent;
+  draft.input_range = options.input;
   return draft;
 }
 

@@ -16,8 +16,8 @@ struct QuantiseOptions {
   std::int64_t batch = 1;   // images
   std::int64_t height = 0;  // of the input; 0: the network's own
   std::int64_t width = 0;
-  int input_exponent = 7;    // real inputs are integers * 2^-7 and lie in [-1, 1); 5 suits images normalised by their spread
-  double saturated = 0.001;  // CalibrationOptions
+  InputRange input{};                      // what the scales are chosen for, with noise
+  double saturated = 0.001;                // CalibrationOptions
   std::vector<NamedDim> dims = {};         // as ReadOptions has them
   std::filesystem::path data_folder = {};  // of external data
 };

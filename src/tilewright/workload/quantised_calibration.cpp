@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "tilewright/base/text.hpp"
 #include "tilewright/workload/quantised_draft.hpp"
 #include "tilewright/workload/quantised_reference.hpp"
 
@@ -43,7 +44,9 @@ class Calibration {
       QuantisedStep& step = network_.steps.back();
       if (index == 0) {
         step.shape = draft_.input;
-        step.exponent = draft_.input_exponent;
+        step.exponent = exponent_for(draft_.input_range);
+        step.low = to_bound(draft_.input_range.low, step.exponent);
+        step.high = to_bound(draft_.input_range.high, step.exponent);
       }
       TW_TRY(const Done prepared, prepare(step, draft_.steps[index], index));
       if (index == 0) {
@@ -203,6 +206,21 @@ class Calibration {
 };
 
 }  // namespace
+
+Result<InputRange> input_range_from(std::string_view text, std::string_view option) {
+  const std::vector<std::string_view> parts = split(text, ',');
+  const auto low = parse_real(trim(parts.front())), high = parse_real(trim(parts.back()));
+  const double widest = low && high ? std::max(std::abs(*low), std::abs(*high)) : 0;
+  if (parts.size() != 2 || !low || !high || *low >= *high || widest > kWidestInput || widest < 1 / kWidestInput) {
+    return invalid(fmt::format("{} is '{}', expected LO,HI with LO below HI, like 0,255 or -1,1, at most {} in size", option,
+                               printable(text), kWidestInput));
+  }
+  return InputRange{*low, *high};
+}
+
+int exponent_for(const InputRange& range) {
+  return static_cast<int>(std::floor(std::log2(128 / std::max(std::abs(range.low), std::abs(range.high)))));
+}
 
 int weight_exponent_for(const std::vector<float>& weight) {
   double largest = 0;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tilewright/base/parallel.hpp"
@@ -23,10 +24,20 @@ struct DraftStep {
   std::function<double(double)> function;  // of a Table
 };
 
+// Of the real numbers a network is fed; `high` itself is the last that 8 bits reach.
+struct InputRange {
+  double low = -1, high = 1;
+  bool operator==(const InputRange&) const = default;
+};
+inline constexpr double kWidestInput = 1e6;
+
+// "LO,HI": finite, LO below HI, both within kWidestInput of 0, and one of them at least 1 / kWidestInput away from it.
+Result<InputRange> input_range_from(std::string_view text, std::string_view option);
+
 struct Draft {
   std::string name;
   TensorShape input;
-  int input_exponent = 7;        // real inputs lie in [-1, 1)
+  InputRange input_range;
   std::vector<DraftStep> steps;  // the first is the Input, the last the result
   std::vector<std::string> notes;
 };
@@ -51,6 +62,8 @@ struct CalibrationOptions {
 Result<QuantisedNetwork> quantise(Draft draft, const CalibrationOptions& options, ThreadPool& pool);
 
 // The steps that quantise consists of, for tests.
+// The finest exponent with which the range fits int8.
+int exponent_for(const InputRange& range);
 // Weights in the finest power of two whose largest fits int8.
 int weight_exponent_for(const std::vector<float>& weight);
 // The least right shift after which at most the share `saturated` of the sums, bounded to [low, high], needs more than 8

@@ -159,7 +159,8 @@ Result<Done> check_step(const QuantisedNetwork& network, std::size_t index) {
     return invalid(fmt::format("clips to {}..{}, expected a range within -128..127", step.low, step.high));
   }
   const bool finishes = step.kind == StepKind::Product || step.kind == StepKind::Add || step.kind == StepKind::Clip;
-  if (!finishes && (step.shift != 0 || step.low != -128 || step.high != 127)) {
+  const bool has_range = finishes || step.kind == StepKind::Input;
+  if ((!finishes && step.shift != 0) || (!has_range && (step.low != -128 || step.high != 127))) {
     return invalid(fmt::format("is a {} that shifts or clips, expected a step of its own for that", name_of(step.kind)));
   }
   const bool equal = std::ranges::adjacent_find(step.weight, std::not_equal_to<>()) == step.weight.end();

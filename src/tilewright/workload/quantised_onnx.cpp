@@ -189,7 +189,7 @@ Result<QuantisedNetwork> quantised_from_onnx(const std::string& bytes, const std
   if (!weights) return named(weights.error());
   Result<Draft> draft = onnx_file::DraftConverter(*graph, *weights).convert(std::filesystem::path(where).stem().string());
   if (!draft) return named(draft.error());
-  draft.value().input_exponent = options.input_exponent;
+  draft.value().input_range = options.input;
   return quantise(std::move(draft).value(), {options.seed, options.saturated}, pool);
 }
 

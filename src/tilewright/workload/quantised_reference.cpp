@@ -277,7 +277,8 @@ QuantisedTensors run(const QuantisedNetwork& network, std::span<const std::int8_
 std::vector<std::int8_t> random_input(const QuantisedNetwork& network, std::uint64_t seed) {
   Rng rng(seed, "quantised/input");
   std::vector<std::int8_t> input(static_cast<std::size_t>(network.steps[0].shape.elements()));
-  for (std::int8_t& value : input) value = static_cast<std::int8_t>(rng.between(-128, 127));
+  for (std::int8_t& value : input)
+    value = static_cast<std::int8_t>(rng.between(network.steps[0].low, network.steps[0].high));
   return input;
 }
 

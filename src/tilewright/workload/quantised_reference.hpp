@@ -35,7 +35,7 @@ std::vector<std::int8_t> run_step(const QuantisedNetwork& network, std::size_t s
 // The results of all steps; `input` is that of the first.
 QuantisedTensors run(const QuantisedNetwork& network, std::span<const std::int8_t> input, ThreadPool& pool);
 
-// An input of random int8 numbers that are the same for every machine and number of threads.
+// An input of random numbers within the first step's bounds that are the same for every machine and number of threads.
 std::vector<std::int8_t> random_input(const QuantisedNetwork& network, std::uint64_t seed);
 
 }  // namespace tilewright
