@@ -17,6 +17,9 @@ for name in "$@"; do
   case " $MISSING " in
     *" $name "*) code=1 ;;
     *" purged:$name "*) printf 'config-files:%s ' "$name" ;;
+    *" pending:$name "*) printf 'triggers-pending:%s ' "$name" ;;
+    *" awaited:$name "*) printf 'triggers-awaited:%s ' "$name" ;;
+    *" half:$name "*) printf 'half-configured:%s ' "$name" ;;
     *) printf 'installed:%s ' "$name" ;;
   esac
 done
@@ -58,6 +61,10 @@ class Bootstrap(unittest.TestCase):
                                  "apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends ccache libfmt-dev "
                                  "[noninteractive]"])
         self.assertIn("Missing: ccache libfmt-dev", output)
+
+    def test_a_package_that_waits_for_triggers_is_there(self):
+        self.assertEqual(bootstrap(missing="pending:libfmt-dev awaited:ccache pending:g++"), (0, "Everything is installed.\n", []))
+        self.assertIn("Missing: ccache", bootstrap(missing="half:ccache")[1])
 
     def test_sudo_only_for_others_than_root(self):
         _, _, calls = bootstrap(missing="ccache", user=1000)
