@@ -1,5 +1,6 @@
 #include "tilewright/agents/team_memory.hpp"
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -91,13 +92,41 @@ TEST_F(TeamMemoryTest, DamageIsASentence) {
   newer.replace(newer.find("tilewright-team-2"), 17, "tilewright-team-9");
   write("team.json", newer);
   EXPECT_THAT(read_team(folder_).error().message,
-              HasSubstr("team.json: format is \"tilewright-team-9\", expected \"tilewright-team-2\""));
-  for (const std::string& damaged : {good.substr(0, good.size() / 2), std::string("[]"), std::string("{}"), std::string()}) {
+              HasSubstr("team.json: format is 'tilewright-team-9', expected 'tilewright-team-2'"));
+  for (const auto& [damaged, sentence] : {std::pair(good.substr(0, good.size() / 2), "is not JSON"),
+                                          {std::string(), "is not JSON"},
+                                          {std::string("[]"), "is an array of 0, expected an object"},
+                                          {std::string("{}"), "has no 'format', expected one"},
+                                          {std::string("{\"hidden\": 1e999}"), "1e999 is too large a number"}}) {
     write("team.json", damaged);
     const auto read = read_team(folder_);
     ASSERT_FALSE(read);
-    EXPECT_THAT(read.error().message, HasSubstr("team.json: is no description of a team"));
+    EXPECT_THAT(read.error().message, HasSubstr(sentence));
+    EXPECT_THAT(read.error().message, HasSubstr("team.json:"));
   }
+  for (const auto& [from, to, sentence] :
+       {std::tuple("\"hidden\": 48", "\"hidden\": 1e9", "hidden is 1000000000.0, expected a whole number from 1 to 4096"),
+        {"\"values\": 6", "\"values\": -6", "parameters[1].values is -6, expected a whole number from 1"},
+        {"\"values\": 6", "\"values\": \"6\"", "parameters[1].values is '6', expected a whole number from 1"},
+        {"0.25", "1e39", "problems[0].features[0] is 1e+39, expected a number below 3.4e38"}}) {
+    std::string damaged = good;
+    damaged.replace(damaged.find(from), std::strlen(from), to);
+    write("team.json", damaged);
+    EXPECT_THAT(read_team(folder_).error().message, HasSubstr(sentence));
+  }
+}
+
+// A choice beyond what a head has would be looked up past its end, and one of no points cannot be drawn.
+TEST_F(TeamMemoryTest, ChoicesAreThoseOfHeads) {
+  SavedTeam team = example();
+  team.memory.problems[0].points[0].choices[2] = 24;
+  ASSERT_TRUE(write_team(team, folder_));
+  EXPECT_THAT(read_team(folder_).error().message,
+              HasSubstr("problems[0].points[0].choices[2] is 24, expected a whole number from -1 to 23"));
+  team = example();
+  team.memory.problems[1].points.clear();
+  ASSERT_TRUE(write_team(team, folder_));
+  EXPECT_THAT(read_team(folder_).error().message, HasSubstr("problems[1].points is an array of 0, expected at least one"));
 }
 
 // A point is a choice and a size for every head; fewer would be read past their end.
@@ -113,8 +142,8 @@ TEST_F(TeamMemoryTest, PointsHaveAChoiceAndASizeForEveryParameter) {
     ASSERT_TRUE(write_team(team, folder_));
     const auto read = read_team(folder_);
     ASSERT_FALSE(read);
-    EXPECT_THAT(read.error().message, HasSubstr("net/fc"));
-    EXPECT_THAT(read.error().message, HasSubstr("expected 3"));
+    EXPECT_THAT(read.error().message, HasSubstr("problems[1].points[0]"));
+    EXPECT_THAT(read.error().message, HasSubstr("is an array of 2, expected an array of 3"));
   }
 }
 

@@ -198,7 +198,7 @@ TEST_F(Trajectory, HostileFilesAreErrors) {
   EXPECT_EQ(error_of(Json::parse("[[]]")), "is an array of 1, expected an object");
   const auto deep = replay("{\"scenario\":" + std::string(2'000'000, '['));
   ASSERT_FALSE(deep);
-  EXPECT_THAT(deep.error().message, HasSubstr("is nested deeper than 16 levels, expected a trajectory"));
+  EXPECT_THAT(deep.error().message, HasSubstr("is nested deeper than 64, expected at most that"));
   EXPECT_FALSE(replay_trajectory(kData / "no_such_file.json"));
   EXPECT_FALSE(replay_trajectory(kData));
 }

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "tilewright/agents/team_heads.hpp"
 #include "tilewright/base/file.hpp"
-#include "tilewright/base/text.hpp"
+#include "tilewright/base/json_place.hpp"
 
 namespace tilewright {
 namespace {
@@ -44,52 +45,89 @@ Role role_named(const std::string& name) {
   return Role::Tile;
 }
 
-// What the searcher relies on.
-Result<Done> check(const SavedTeam& team, const std::string& where) {
-  if (team.hidden < 1 || team.hidden > 4096) {
-    return invalid(fmt::format("{}: hidden is {}, expected 1 to 4096", where, team.hidden));
-  }
-  for (const RememberedProblem& problem : team.memory.problems) {
-    for (const RememberedPoint& point : problem.points) {
-      for (const std::size_t count : {point.choices.size(), point.sizes.size()}) {
-        if (count == team.parameters.size()) continue;
-        return invalid(fmt::format("{}: a point of '{}' has {} choices or sizes, expected {}, one per parameter", where,
-                                   printable(problem.name), count, team.parameters.size()));
-      }
-    }
-  }
-  return Done{};
+Result<Parameter> parameter_from(const JsonPlace& place) {
+  TW_TRY(const JsonPlace name, place.member("name"));
+  TW_TRY(const JsonPlace ordinal, place.member("ordinal"));
+  TW_TRY(const JsonPlace role, place.member("role"));
+  TW_TRY(const JsonPlace values, place.member("values"));
+  Parameter parameter;
+  TW_TRY(parameter.name, name.text());
+  TW_TRY(const bool is_ordinal, ordinal.truth());
+  parameter.kind = is_ordinal ? ParameterKind::Ordinal : ParameterKind::Categorical;
+  TW_TRY(const std::string role_name, role.text());
+  parameter.role = role_named(role_name);
+  TW_TRY(const std::int64_t count, values.integer(1, std::numeric_limits<std::int32_t>::max()));
+  parameter.value_count = static_cast<std::int32_t>(count);
+  return parameter;
 }
 
-Result<SavedTeam> from_json(const std::string& text, const std::string& where) {
-  SavedTeam team;
-  try {
-    const auto json = nlohmann::json::parse(text);
-    if (json.at("format") != kTeamFormat) {
-      return invalid(fmt::format("{}: format is {}, expected \"{}\"", where, json.at("format").dump(), kTeamFormat));
-    }
-    team.learner = json.at("learner");
-    team.critic = json.at("critic");
-    team.hidden = json.at("hidden");
-    for (const auto& entry : json.at("parameters")) {
-      const bool ordinal = entry.at("ordinal");
-      team.parameters.push_back({entry.at("name"), ordinal ? ParameterKind::Ordinal : ParameterKind::Categorical,
-                                 role_named(entry.at("role")), entry.at("values")});
-    }
-    for (const auto& entry : json.at("problems")) {
-      RememberedProblem& problem = team.memory.problems.emplace_back();
-      problem.name = entry.at("name");
-      problem.features = entry.at("features").get<std::vector<float>>();
-      for (const auto& point : entry.at("points")) problem.points.push_back({point.at("choices"), point.at("sizes")});
-    }
-  } catch (const nlohmann::json::exception& failure) {
-    return invalid(fmt::format("{}: is no description of a team ({})", where, failure.what()));
+// A choice and a size for every parameter: the searcher relies on that.
+Result<RememberedPoint> point_from(const JsonPlace& place, std::size_t parameters) {
+  TW_TRY(const JsonPlace choices, place.member("choices"));
+  TW_TRY(const std::vector<JsonPlace> each_choice, choices.elements(parameters));
+  TW_TRY(const JsonPlace sizes, place.member("sizes"));
+  TW_TRY(const std::vector<JsonPlace> each_size, sizes.elements(parameters));
+  RememberedPoint point;
+  for (const JsonPlace& choice : each_choice) {
+    TW_TRY(const std::int64_t number, choice.integer(-1, static_cast<std::int64_t>(kFineChoices) - 1));
+    point.choices.push_back(static_cast<std::int32_t>(number));
   }
-  TW_TRY([[maybe_unused]] const Done checked, check(team, where));
-  return team;
+  for (const JsonPlace& size : each_size) {
+    TW_TRY(const double number, size.number());
+    point.sizes.push_back(number);
+  }
+  return point;
+}
+
+Result<RememberedProblem> problem_from(const JsonPlace& place, std::size_t parameters) {
+  RememberedProblem problem;
+  TW_TRY(const JsonPlace name, place.member("name"));
+  TW_TRY(problem.name, name.text());
+  TW_TRY(const JsonPlace features, place.member("features"));
+  TW_TRY(const std::vector<JsonPlace> numbers, features.elements());
+  for (const JsonPlace& feature : numbers) {
+    TW_TRY(const double number, feature.number());
+    if (std::abs(number) > std::numeric_limits<float>::max()) return feature.wrong("a number below 3.4e38");
+    problem.features.push_back(static_cast<float>(number));
+  }
+  TW_TRY(const JsonPlace points, place.member("points"));
+  TW_TRY(const std::vector<JsonPlace> each, points.elements());
+  if (each.empty()) return points.wrong("at least one point");
+  for (const JsonPlace& one : each) {
+    TW_TRY(RememberedPoint point, point_from(one, parameters));
+    problem.points.push_back(std::move(point));
+  }
+  return problem;
 }
 
 }  // namespace
+
+Result<SavedTeam> team_from_json(const std::string& text, const std::string& where) {
+  TW_TRY(const nlohmann::json json, parse_json(text, where));
+  const JsonPlace root = JsonPlace::root(json, where);
+  TW_TRY(const JsonPlace format, root.member("format"));
+  if (*format.json != kTeamFormat) return format.wrong(fmt::format("'{}'", kTeamFormat));
+  SavedTeam team;
+  TW_TRY(const JsonPlace learner, root.member("learner"));
+  TW_TRY(team.learner, learner.text());
+  TW_TRY(const JsonPlace critic, root.member("critic"));
+  TW_TRY(team.critic, critic.text());
+  TW_TRY(const JsonPlace hidden, root.member("hidden"));
+  TW_TRY(team.hidden, hidden.integer(1, 4096));
+  TW_TRY(const JsonPlace parameters, root.member("parameters"));
+  TW_TRY(const std::vector<JsonPlace> declared, parameters.elements());
+  for (const JsonPlace& place : declared) {
+    TW_TRY(Parameter parameter, parameter_from(place));
+    team.parameters.push_back(std::move(parameter));
+  }
+  TW_TRY(const JsonPlace problems, root.member("problems"));
+  TW_TRY(const std::vector<JsonPlace> remembered, problems.elements());
+  for (const JsonPlace& place : remembered) {
+    TW_TRY(RememberedProblem problem, problem_from(place, team.parameters.size()));
+    team.memory.problems.push_back(std::move(problem));
+  }
+  return team;
+}
 
 double distance(const std::vector<float>& a, const std::vector<float>& b) {
   double sum = 0;
@@ -129,7 +167,7 @@ Result<SavedTeam> read_team(const std::filesystem::path& folder) {
   std::error_code status;
   if (!std::filesystem::exists(place / "team.json", status)) place /= "team";  // the folder of a run
   TW_TRY(const std::string text, read_file(place / "team.json"));
-  TW_TRY(SavedTeam team, from_json(text, (place / "team.json").string()));
+  TW_TRY(SavedTeam team, team_from_json(text, (place / "team.json").string()));
   TW_TRY(const std::string assignment, read_file(place / "assignment.yaml"));
   TW_TRY(team.assignment, assignment_from_yaml(assignment, (place / "assignment.yaml").string()));
   TW_TRY(team.policies, read_safetensors(place / "policies.safetensors"));

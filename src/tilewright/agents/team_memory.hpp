@@ -52,6 +52,8 @@ struct SavedTeam {
 
 // Files assignment.yaml, policies.safetensors and team.json in a folder; all or nothing is read.
 Result<Done> write_team(const SavedTeam& team, const std::filesystem::path& folder);
+// team.json alone: without policies and assignment.
+Result<SavedTeam> team_from_json(const std::string& text, const std::string& where);
 Result<SavedTeam> read_team(const std::filesystem::path& folder);
 
 }  // namespace tilewright

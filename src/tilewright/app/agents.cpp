@@ -7,6 +7,7 @@
 #include "tilewright/app/agents_command.hpp"
 #include "tilewright/app/agents_result.hpp"
 #include "tilewright/app/commands.hpp"
+#include "tilewright/app/print.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
 
@@ -109,10 +110,10 @@ int run_agents(const AgentsArguments& arguments) {
     const Result<Done> written = write_results(*result, arguments.output);
     if (!written) return report(written.error());
   }
-  std::fputs(arguments.json ? to_json(*result).c_str() : to_text(*result).c_str(), stdout);
+  print(arguments.json ? to_json(*result) : to_text(*result));
   if (!arguments.output.empty() && !arguments.json) {
-    fmt::print("{}: assignment.yaml (for map --assign), correlation.csv, {}agents.json, report.html\n", arguments.output,
-               result->stability.empty() ? "" : "stability.csv, ");
+    print(fmt::format("{}: assignment.yaml (for map --assign), correlation.csv, {}agents.json, report.html\n",
+                      arguments.output, result->stability.empty() ? "" : "stability.csv, "));
   }
   return kExitDone;
 }

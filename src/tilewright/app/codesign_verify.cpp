@@ -6,6 +6,7 @@
 #include "tilewright/app/codesign_result.hpp"
 #include "tilewright/app/compile_result.hpp"
 #include "tilewright/app/verdicts.hpp"
+#include "tilewright/vta/schedule_json.hpp"
 
 namespace tilewright {
 namespace {
@@ -21,7 +22,7 @@ std::optional<std::string> difference(const char* name, double is, const ClaimJs
 // The first thing a layer claims that is not so, or nothing; adds its time and energy to the totals.
 std::optional<std::string> fault_of(const ClaimJson& claims, const CodesignLayer& problem, const vta::Machine& machine,
                                     const CodesignOptions& options, CodesignTotals& totals) {
-  const Result<vta::Schedule> schedule = schedule_from_json(claims.at("schedule"), "schedule");
+  const Result<vta::Schedule> schedule = vta::schedule_from_json(claims.at("schedule"), "schedule");
   if (!schedule) return schedule.error().message;
   if (const auto misfit = vta::misfit(problem.layer(), machine, *schedule)) return misfit->sentence();
   const TimedLayer timed = time_layer(problem.layer(), machine, *schedule, options);

@@ -1,6 +1,6 @@
 // The verbs of the program: each takes its parsed arguments, prints, and returns the exit code.
-// 0 done; 2 wrong input, one sentence on stderr; 3 done, but something asked for is infeasible, or a replay differs; 130
-// stopped by Ctrl-C or a request to end, with everything saved.
+// 0 done; 1 failed in a way that nobody foresaw; 2 wrong input, one sentence on stderr; 3 done, but something asked for is
+// infeasible, or a replay differs; 130 stopped by Ctrl-C or a request to end, with everything saved.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 namespace tilewright {
 
 inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailed = 1;
 inline constexpr int kExitWrongInput = 2;
 inline constexpr int kExitInfeasible = 3;
 inline constexpr int kExitDiffers = 3;

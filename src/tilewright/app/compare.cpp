@@ -11,6 +11,7 @@
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/compare_command.hpp"
 #include "tilewright/app/compare_result.hpp"
+#include "tilewright/app/print.hpp"
 #include "tilewright/app/stop_signal.hpp"
 #include "tilewright/app/train_progress.hpp"
 #include "tilewright/base/file.hpp"
@@ -45,13 +46,12 @@ class CompareProgress {
     } else {
       text += "\n";
     }
-    std::fputs(text.c_str(), stderr);
-    std::fflush(stderr);
+    say(text);
     shown_ = true;
   }
 
   void end() const {
-    if (terminal_ && shown_) std::fputs("\r\x1b[K", stderr);
+    if (terminal_ && shown_) say("\r\x1b[K");
   }
 
  private:
@@ -102,17 +102,16 @@ Result<int> compare_and_tell(const CompareArguments& arguments) {
                                                 [&](const CompareStatus& status) { progress.show(status); }));
   progress.end();
   if (runs.interrupted && !has_finished_run(runs)) {
-    fmt::print(stderr, "stopped before the first of {} runs was finished, so there is nothing to compare\n",
-               runs.runs.size());
+    say(fmt::format("stopped before the first of {} runs was finished, so there is nothing to compare\n", runs.runs.size()));
     return kExitInterrupted;
   }
   const CompareResult result = summarise(plan, runs, earlier, arguments);
   if (!arguments.output.empty()) {
     TW_TRY(const Done written, write_results(result, earlier, directory));
   }
-  fmt::print("{}", arguments.json ? to_json(result) : to_text(result));
+  print(arguments.json ? to_json(result) : to_text(result));
   if (!arguments.output.empty() && !arguments.json) {
-    fmt::print("{}: report.html, compare.json, compare.csv, layers.csv, curves.csv, best.csv\n", arguments.output);
+    print(fmt::format("{}: report.html, compare.json, compare.csv, layers.csv, curves.csv, best.csv\n", arguments.output));
   }
   return runs.interrupted ? kExitInterrupted : kExitDone;
 }

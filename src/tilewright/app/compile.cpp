@@ -11,6 +11,7 @@
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/compile_command.hpp"
 #include "tilewright/app/compile_result.hpp"
+#include "tilewright/app/print.hpp"
 #include "tilewright/app/simulate_command.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
@@ -103,10 +104,10 @@ class CompileProgress {
   explicit CompileProgress(std::size_t count) : count_(count) {}
   void show(const std::string& name) {
     ++done_;
-    if (live_) fmt::print(stderr, "\r{} of {} programs: {}\x1b[K", done_, count_, printable(name));
+    if (live_) say(fmt::format("\r{} of {} programs: {}\x1b[K", done_, count_, printable(name)));
   }
   ~CompileProgress() {
-    if (live_ && done_ > 0) std::fputs("\r\x1b[K", stderr);
+    if (live_ && done_ > 0) say("\r\x1b[K");
   }
 
  private:
@@ -255,11 +256,11 @@ Result<int> compile(const CompileArguments& arguments) {
     (apart ? run_apart : run_whole)(random_input(compilation.network, compilation.seed), on_program, pool, compilation);
   }
   TW_TRY([[maybe_unused]] const Done closed, files.close(compilation));
-  std::fputs(arguments.json ? manifest_of(compilation).c_str() : to_text(compilation).c_str(), stdout);
-  fmt::print(stderr, "{} cycles, compiled{} in {:.1f} s{}\n", with_thousands(compilation.run.cycles()),
-             compilation.verified && compilation.run.is_equal() ? " and verified" : "",
-             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
-             arguments.output.empty() ? "" : fmt::format("; results in {}", arguments.output));
+  print(arguments.json ? manifest_of(compilation) : to_text(compilation));
+  say(fmt::format("{} cycles, compiled{} in {:.1f} s{}\n", with_thousands(compilation.run.cycles()),
+                  compilation.verified && compilation.run.is_equal() ? " and verified" : "",
+                  std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+                  arguments.output.empty() ? "" : fmt::format("; results in {}", arguments.output)));
   return compilation.run.is_equal() ? kExitDone : kExitDiffers;
 }
 

@@ -5,8 +5,6 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "tilewright/vta/network_manifest.hpp"
 #include "tilewright/workload/quantised_build.hpp"
 
@@ -30,9 +28,6 @@ std::string to_text(const Compilation& compilation);
 std::string verification_line(const Compilation& compilation);
 // tilewright-manifest-1; `verification` is null where nothing was executed.
 std::string manifest_of(const Compilation& compilation);
-
-// {"tile_h": 14, "oc_threading": 2, …}: a knob that is absent is 1.
-Result<vta::Schedule> schedule_from_json(const nlohmann::json& json, const std::string& where);
 
 // The schedules of a file: tilewright-schedules-1, {"format": …, "layers": {"conv1": {"tile_h": 14, …}, …}} or the
 // manifest of another compilation. Every layer must be one of the network's.

@@ -9,14 +9,13 @@
 #include "tilewright/app/chart.hpp"
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/evaluation_text.hpp"
+#include "tilewright/app/print.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/cost/batch.hpp"
 
 namespace tilewright {
 namespace {
-
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 int run_cases(const EvaluateArguments& arguments) {
   const Result<Model> model = model_named(arguments.job.model);
@@ -31,11 +30,11 @@ int run_cases(const EvaluateArguments& arguments) {
   std::ios::sync_with_stdio(false);
   const bool live = isatty(STDERR_FILENO) != 0;
   const auto progress = [&](const BatchCounts& counts) {
-    if (live) fmt::print(stderr, "\r{} cases, {} errors", with_thousands(counts.lines), with_thousands(counts.errors));
+    if (live) say(fmt::format("\r{} cases, {} errors", with_thousands(counts.lines), with_thousands(counts.errors)));
   };
   evaluate_batch(arguments.cases == "-" ? std::cin : file, std::cout, {*model, *constraints},
                  static_cast<std::size_t>(arguments.threads), progress);
-  if (live) std::fputs("\n", stderr);
+  if (live) say("\n");
   if (!std::cout) return report({ErrorCode::Io, "standard output: could not be written"});
   if (std::cin.bad() || file.bad()) return report({ErrorCode::Io, fmt::format("{}: could not be read", arguments.cases)});
   return kExitDone;
@@ -103,7 +102,7 @@ int run_evaluate(const EvaluateArguments& arguments) {
   if (!all_feasible && !arguments.json) {
     for (const LayerResult& result : results) {
       if (!result.cost && (arguments.csv || results.size() > 1))
-        fmt::print(stderr, "{}: {}\n", result.layer->name, result.failure);
+        say(fmt::format("{}: {}\n", result.layer->name, result.failure));
     }
   }
   return all_feasible ? kExitDone : kExitInfeasible;

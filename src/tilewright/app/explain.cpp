@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tilewright/app/commands.hpp"
+#include "tilewright/app/print.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/cost/relaxation.hpp"
 
@@ -116,10 +117,10 @@ int run_explain(const ExplainArguments& arguments) {
       text += fmt::format("  feasible: {}\n", cost_text(cost)) + headroom_text(cost, job->accelerator);
       entry["status"] = "ok";
     }
-    if (!arguments.json) std::fputs(text.c_str(), stdout);
+    if (!arguments.json) print(text);
     json.push_back(std::move(entry));
   }
-  if (arguments.json) std::puts(nlohmann::ordered_json{{"layers", json}}.dump(2).c_str());
+  if (arguments.json) print(nlohmann::ordered_json{{"layers", json}}.dump(2) + "\n");
   return all_fit ? kExitDone : kExitInfeasible;
 }
 

@@ -17,7 +17,9 @@
 #include "tilewright/app/compare_command.hpp"
 #include "tilewright/app/compile_command.hpp"
 #include "tilewright/app/map_command.hpp"
+#include "tilewright/app/print.hpp"
 #include "tilewright/app/simulate_command.hpp"
+#include "tilewright/base/parallel.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/mapping/dataflows.hpp"
 
@@ -176,7 +178,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& failure) {
     if (failure.get_exit_code() == 0) return app.exit(failure);
     if (argc == 1) {
-      std::fputs(app.help().c_str(), stderr);
+      say(app.help());
       return kExitWrongInput;
     }
     return report(to_error(app, failure, argc, argv));
@@ -211,7 +213,7 @@ int report(const Error& error) {
     const auto byte = static_cast<unsigned char>(c);
     sentence += byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !text) ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
   }
-  std::fprintf(stderr, "%s\n", sentence.c_str());
+  say(sentence + "\n");
   return kExitWrongInput;
 }
 
@@ -219,18 +221,39 @@ int report(const Error& error) {
 
 namespace {
 
-// The same in every thread. What was measured is in the store, so a smaller request can go on from it.
+// Without memory, and in any thread. What was measured is in the store, so a smaller request can go on from it.
+[[noreturn]] void end_at_once(std::string_view sentence, int code) {
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, sentence.data(), sentence.size());
+  _exit(code);
+}
+
 [[noreturn]] void end_without_memory() {
-  constexpr std::string_view kSentence = "out of memory, expected a smaller network, fewer --threads or more memory\n";
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, kSentence.data(), kSentence.size());
-  _exit(tilewright::kExitWrongInput);
+  end_at_once("out of memory, expected a smaller network, fewer --threads or more memory\n", tilewright::kExitWrongInput);
+}
+
+[[noreturn]] void end_without_handler() {
+  end_at_once("tilewright: failed in an unexpected way\n", tilewright::kExitFailed);
+}
+
+int guarded_run(int argc, char** argv) {
+  try {
+    return tilewright::run(argc, argv);
+  } catch (const tilewright::Stopped&) {
+    tilewright::say("stopped before there was anything to keep\n");
+    return tilewright::kExitInterrupted;
+  } catch (const std::exception& failure) {
+    tilewright::report(tilewright::invalid(fmt::format("tilewright: failed in an unexpected way: {}", failure.what())));
+    return tilewright::kExitFailed;
+  }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   std::set_new_handler(end_without_memory);
-  const int code = tilewright::run(argc, argv);
+  std::set_terminate(end_without_handler);
+  tilewright::hold_standard_streams();
+  const int code = guarded_run(argc, argv);
   // A full disk or a closed pipe shows only when the last bytes leave.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     return tilewright::report({tilewright::ErrorCode::Io, "standard output: could not be written"});

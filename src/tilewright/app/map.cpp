@@ -8,6 +8,7 @@
 #include "tilewright/app/map_command.hpp"
 #include "tilewright/app/map_progress.hpp"
 #include "tilewright/app/map_run.hpp"
+#include "tilewright/app/print.hpp"
 #include "tilewright/app/settings_text.hpp"
 #include "tilewright/app/stop_signal.hpp"
 #include "tilewright/app/train_outputs.hpp"
@@ -65,12 +66,12 @@ Result<int> map(const MapArguments& arguments) {
   }
 
   const MapResult& result = search->result;
-  std::fputs(arguments.json ? to_json(result).c_str() : to_text(result).c_str(), stdout);
+  print(arguments.json ? to_json(result) : to_text(result));
   const MapTotals totals = totals_of(result);
-  fmt::print(stderr, "{} samples in {:.1f} s ({} per second){}{}\n", with_thousands(totals.samples), seconds,
-             with_thousands(static_cast<std::int64_t>(static_cast<double>(totals.samples) / std::max(1e-9, seconds))),
-             known > 0 ? fmt::format(", {} points known before", with_thousands(known)) : "",
-             arguments.output.empty() ? "" : fmt::format("; results in {}", arguments.output));
+  say(fmt::format("{} samples in {:.1f} s ({} per second){}{}\n", with_thousands(totals.samples), seconds,
+                  with_thousands(static_cast<std::int64_t>(static_cast<double>(totals.samples) / std::max(1e-9, seconds))),
+                  known > 0 ? fmt::format(", {} points known before", with_thousands(known)) : "",
+                  arguments.output.empty() ? "" : fmt::format("; results in {}", arguments.output)));
   if (result.interrupted) return kExitInterrupted;
   return totals.failed > 0 ? kExitInfeasible : kExitDone;
 }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "tilewright/app/print.hpp"
 #include "tilewright/app/train_progress.hpp"
 #include "tilewright/base/text.hpp"
 
@@ -47,7 +48,7 @@ void MapProgress::show(const SearchLoop& loop) {
   for (const Ledger& ledger : loop.ledgers()) done += ledger.samples;
   std::string text = head(done, std::chrono::duration<double>(now - start_).count());
   if (!terminal_) {
-    std::fprintf(stderr, "%s\n", text.c_str());
+    say(text + "\n");
     return;
   }
   const winsize size = terminal_size();
@@ -64,12 +65,11 @@ void MapProgress::show(const SearchLoop& loop) {
     block +=
         fmt::format("  {:<28} {:>14}  {}", job_.problems[i].name.substr(0, 28), best, since).substr(0, columns) + "\x1b[K\n";
   }
-  std::fputs(block.c_str(), stderr);
-  std::fflush(stderr);
+  say(block);
 }
 
 void MapProgress::end() {
-  if (lines_ > 0) std::fprintf(stderr, "\x1b[%zuA\r\x1b[J", lines_);
+  if (lines_ > 0) say(fmt::format("\x1b[{}A\r\x1b[J", lines_));
   lines_ = 0;
 }
 

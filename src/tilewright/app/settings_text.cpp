@@ -4,6 +4,7 @@
 
 #include "tilewright/agents/all_searchers.hpp"
 #include "tilewright/app/commands.hpp"
+#include "tilewright/app/print.hpp"
 
 namespace tilewright {
 
@@ -14,7 +15,7 @@ Result<int> show_settings(const std::string& search, const std::vector<std::stri
   }
   TW_TRY(const auto fields, settings_in_force(search, given));
   for (const SettingValue& field : fields) {
-    fmt::print("{:<28} {:<12} {}\n", fmt::format("{}.{}", search, field.name), field.value, field.meaning);
+    print(fmt::format("{:<28} {:<12} {}\n", fmt::format("{}.{}", search, field.name), field.value, field.meaning));
   }
   return kExitDone;
 }

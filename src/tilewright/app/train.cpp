@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tilewright/app/commands.hpp"
+#include "tilewright/app/print.hpp"
 #include "tilewright/app/stop_signal.hpp"
 #include "tilewright/app/train_outputs.hpp"
 #include "tilewright/app/train_progress.hpp"
@@ -31,11 +32,11 @@ int run_replay(const TrainArguments& arguments) {
                     {"numbers", verdict->numbers},
                     {"equal", equal},
                     {"first_difference", verdict->first_difference}};
-    fmt::print("{}\n", json.dump(2));
+    print(fmt::format("{}\n", json.dump(2)));
   } else {
-    fmt::print("{} ({}): {} steps, {} numbers, {}\n", verdict->scenario, verdict->dialect, verdict->steps,
-               with_thousands(static_cast<std::int64_t>(verdict->numbers)),
-               equal ? "all equal to the last bit" : "the first that differs: " + verdict->first_difference);
+    print(fmt::format("{} ({}): {} steps, {} numbers, {}\n", verdict->scenario, verdict->dialect, verdict->steps,
+                      with_thousands(static_cast<std::int64_t>(verdict->numbers)),
+                      equal ? "all equal to the last bit" : "the first that differs: " + verdict->first_difference));
   }
   return equal ? kExitDone : kExitDiffers;
 }
@@ -141,20 +142,20 @@ Result<int> train_and_tell(const TrainArguments& arguments) {
   TW_TRY(const std::unique_ptr<TrainRun> training, open_run(arguments));
   const TrainSummary& summary = training->summary;
   if (summary.first_episode > 0) {
-    fmt::print(stderr, "{}: goes on after {} episodes\n", summary.directory, with_thousands(summary.first_episode));
+    say(fmt::format("{}: goes on after {} episodes\n", summary.directory, with_thousands(summary.first_episode)));
   }
   listen_for_stop();
   TW_TRY(const Done trained, train(*training));
   conclude(*training, arguments);
   TW_TRY(const Done written, write_outputs(*training, arguments));
 
-  fmt::print("{}", arguments.json ? summary_as_json(summary) : summary_as_text(summary));
-  if (!arguments.json && !summary.directory.empty()) fmt::print("\n{}/report.html\n", summary.directory);
+  print(arguments.json ? summary_as_json(summary) : summary_as_text(summary));
+  if (!arguments.json && !summary.directory.empty()) print(fmt::format("\n{}/report.html\n", summary.directory));
   if (!summary.interrupted) return kExitDone;
-  fmt::print(stderr, "stopped after {} of {} episodes; {}\n", with_thousands(summary.state.episodes),
-             with_thousands(summary.episodes),
-             summary.directory.empty() ? "nothing was saved: with -o DIR a run can be continued"
-                                       : "continue with: tilewright train --resume -o " + summary.directory);
+  say(fmt::format("stopped after {} of {} episodes; {}\n", with_thousands(summary.state.episodes),
+                  with_thousands(summary.episodes),
+                  summary.directory.empty() ? "nothing was saved: with -o DIR a run can be continued"
+                                            : "continue with: tilewright train --resume -o " + summary.directory));
   return kExitInterrupted;
 }
 
@@ -162,7 +163,7 @@ Result<int> train_and_tell(const TrainArguments& arguments) {
 
 int run_train(const TrainArguments& arguments) {
   if (arguments.list) {
-    fmt::print("{}", arguments.json ? list_as_json().dump(2) + "\n" : list_as_text());
+    print(arguments.json ? list_as_json().dump(2) + "\n" : list_as_text());
     return kExitDone;
   }
   if (!arguments.replay.empty()) return run_replay(arguments);

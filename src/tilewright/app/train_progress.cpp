@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "tilewright/app/print.hpp"
 #include "tilewright/base/text.hpp"
 
 namespace tilewright {
@@ -88,13 +89,12 @@ void TrainProgress::show(const TrainState& state) {
   } else {
     text += "\n";
   }
-  std::fputs(text.c_str(), stderr);
-  std::fflush(stderr);
+  say(text);
   shown_ = true;
 }
 
 void TrainProgress::end() {
-  if (terminal_ && shown_) std::fputs("\r\x1b[K", stderr);
+  if (terminal_ && shown_) say("\r\x1b[K");
 }
 
 std::string TrainProgress::line(const TrainState& state, Clock::time_point now) {

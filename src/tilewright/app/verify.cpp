@@ -7,6 +7,7 @@
 
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/map_command.hpp"
+#include "tilewright/app/print.hpp"
 #include "tilewright/app/verdicts.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
@@ -155,12 +156,12 @@ int run_verify(const VerifyArguments& arguments) {
   const bool equal = verdicts->faults.empty();
   if (arguments.json) {
     const Json json{{"equal", equal}, {"layers", verdicts->layers}, {"faults", verdicts->faults}};
-    fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+    print(fmt::format("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace)));
   } else {
-    for (const std::string& fault : verdicts->faults) fmt::print("{}: {}\n", path.string(), printable(fault));
+    for (const std::string& fault : verdicts->faults) print(fmt::format("{}: {}\n", path.string(), printable(fault)));
     if (equal) {
-      fmt::print("{}: {} of {} layers evaluated again, every number equal\n", path.string(),
-                 verdicts->layers - verdicts->without, verdicts->layers);
+      print(fmt::format("{}: {} of {} layers evaluated again, every number equal\n", path.string(),
+                        verdicts->layers - verdicts->without, verdicts->layers));
     }
   }
   return equal ? kExitDone : kExitDiffers;

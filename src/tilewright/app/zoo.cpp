@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tilewright/app/commands.hpp"
+#include "tilewright/app/print.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/vta/machine.hpp"
 #include "tilewright/zoo/zoo.hpp"
@@ -41,7 +42,7 @@ int list_everything(bool as_json) {
   text += fmt::format("\nVTA-class machines, for codesign, compile and simulate\n  zoo:{:<18} a core of {} x {} x {}\n",
                       kVta, machine.batch(), machine.block_in(), machine.block_out());
   json["vta_machines"].push_back({{"name", kVta}});
-  std::fputs(as_json ? (json.dump(2) + "\n").c_str() : text.c_str(), stdout);
+  print(as_json ? (json.dump(2) + "\n") : text);
   return kExitDone;
 }
 
@@ -89,13 +90,13 @@ void show_network(const Network& network, bool as_json) {
       json["others"].push_back(std::move(entry));
     }
   }
-  std::fputs(as_json ? (json.dump(2) + "\n").c_str() : text.c_str(), stdout);
+  print(as_json ? (json.dump(2) + "\n") : text);
 }
 
 int show_vta_machine(const std::string& source) {
   const Result<vta::Machine> machine = vta::read_machine(source);
   if (!machine) return report(machine.error());
-  std::fputs(vta::to_json(*machine).c_str(), stdout);
+  print(vta::to_json(*machine));
   return kExitDone;
 }
 
@@ -112,10 +113,10 @@ int show_machine(const std::string& source, bool as_json) {
                     {"offchip_bandwidth", machine->offchip_bandwidth},
                     {"simd_lanes", machine->simd_lanes},
                     {"clock_ghz", machine->clock_ghz}};
-    std::puts(json.dump(2).c_str());
+    print(json.dump(2) + "\n");
     return kExitDone;
   }
-  std::fputs(to_yaml(*machine).c_str(), stdout);
+  print(to_yaml(*machine));
   return kExitDone;
 }
 
@@ -139,7 +140,7 @@ int run_zoo(const ZooArguments& arguments) {
     return kExitDone;
   }
   if (network->layers.empty()) return report(invalid(fmt::format("{}: has no layer to write", source)));
-  std::fputs(to_yaml(*network).c_str(), stdout);
+  print(to_yaml(*network));
   return kExitDone;
 }
 

@@ -1,4 +1,4 @@
-// JSON that people write: what is wrong with it has a line, and a key that stands twice is wrong.
+// JSON from outside: what is wrong with it has a line, and a key that stands twice is wrong. JsonPlace reads the values.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace tilewright {
 
-// `where` is what error sentences call the file: "m.json:3: is not JSON: …".
+// `where` is what error sentences call the file: "m.json:3: is not JSON: …". Nothing in `text` makes it throw; nesting
+// deeper than 64 and numbers that no double holds are an Error, too.
 Result<nlohmann::json> parse_json(const std::string& text, const std::string& where);
 
 // "m.json:3", the line on which a key of `text` stands first; "m.json" where that cannot be told.

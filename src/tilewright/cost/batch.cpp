@@ -339,7 +339,7 @@ BatchCounts evaluate_batch(std::istream& in, std::ostream& out, const BatchOptio
   for (Block& block : blocks) block.lines.resize(kBlockLines);
 
   BatchCounts counts;
-  while (in) {
+  while (in && out) {
     std::size_t used = 0;
     for (; used < blocks.size() && in && (used == 0 || !would_wait(in)); ++used) {
       Block& block = blocks[used];
