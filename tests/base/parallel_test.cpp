@@ -1,7 +1,13 @@
 #include "tilewright/base/parallel.hpp"
 
+#include <atomic>
+#include <fstream>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
+
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace tilewright {
 namespace {
@@ -41,6 +47,42 @@ TEST(ThreadPool, TheLowestFailureIsTheOneReported) {
       EXPECT_STREQ(failure.what(), "1");
     }
   }
+}
+
+TEST(ThreadPool, IsStoppedBetweenItems) {
+  for (const std::size_t threads : {1u, 4u}) {
+    ThreadPool pool(threads);
+    std::atomic<int> done = 0;
+    pool.stop_when([&] { return done >= 10; });
+    EXPECT_THROW(pool.for_each(1'000'000, [&](std::size_t, std::size_t) { ++done; }), Stopped);
+    EXPECT_GE(done, 10);
+    EXPECT_LT(done, 20);
+    EXPECT_THROW(pool.for_each(5, [&](std::size_t, std::size_t) { FAIL(); }), Stopped);
+    pool.stop_when(nullptr);
+    done = 0;
+    pool.for_each(100, [&](std::size_t, std::size_t) { ++done; });
+    EXPECT_EQ(done, 100);
+  }
+}
+
+// A stack is eight megabytes, so there is no room for more than a few of them.
+TEST(ThreadPool, TakesAsManyThreadsAsThereAre) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  std::ifstream statm("/proc/self/statm");
+  rlim_t pages = 0;
+  ASSERT_TRUE(statm >> pages);
+  const rlimit tight{pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{512} << 20), before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
+  std::optional<ThreadPool> pool(std::in_place, 1000);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_LT(pool->thread_count(), 1000u);
+  std::vector<std::size_t> result(100);
+  pool->for_each(result.size(), [&](std::size_t item, std::size_t thread) {
+    EXPECT_LT(thread, pool->thread_count());
+    result[item] = item * item;
+  });
+  for (std::size_t item = 0; item < result.size(); ++item) EXPECT_EQ(result[item], item * item);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -379,6 +380,48 @@ TEST(SearchLoop, VerdictsTellTheReason) {
   EXPECT_FALSE(verdict_of(objective, outcome).feasible);
   EXPECT_EQ(verdict_of(objective, outcome).reason, kOverLimit);
   EXPECT_EQ(verdict_of(objective, {false, 9, {}}).reason, 9);
+}
+
+// What was evaluated before somebody stopped the threads is remembered, the books are those of whole rounds, and a second
+// run that knows it ends as if it had never been stopped.
+TEST(SearchLoop, CanBeStoppedWithinARound) {
+  class Remembering final : public Memory {
+   public:
+    std::optional<Outcome> find(std::size_t, PointView point) override {
+      const auto found = known.find(Point(point.begin(), point.end()));
+      return found == known.end() ? std::nullopt : std::optional(found->second);
+    }
+    void remember(std::size_t, PointView point, const Outcome& outcome) override {
+      known[Point(point.begin(), point.end())] = outcome;
+    }
+    std::map<Point, Outcome> known;
+  };
+  const SyntheticSpace space({.a = 20, .b = 12, .room = 10});
+  const std::vector<const DesignSpace*> spaces = {&space};
+  const std::vector<Proposal> proposals = script(spaces, 2000);
+  const Objective objective = *objective_named("energy");
+  ThreadPool threads(1);
+  Remembering memory;
+  int items = 0;
+  threads.stop_when([&] { return ++items > 25; });  // within the second round of 500 points, 16 items each
+  SearchLoop stopped(spaces, objective, 2000, threads, &memory);
+  ScriptedSearcher first(proposals, 500);
+  run(stopped, first);
+  EXPECT_TRUE(stopped.is_stopped());
+  EXPECT_FALSE(stopped.round(first));
+  EXPECT_EQ(stopped.ledgers()[0].samples, 500);
+  std::set<Point> of_first_round;
+  for (std::size_t i = 0; i < 500; ++i) of_first_round.insert(proposals[i].point);
+  EXPECT_GT(memory.known.size(), of_first_round.size());
+
+  threads.stop_when(nullptr);
+  SearchLoop resumed(spaces, objective, 2000, threads, &memory), whole(spaces, objective, 2000, threads);
+  ScriptedSearcher second(proposals, 500), third(proposals, 500);
+  run(resumed, second);
+  run(whole, third);
+  EXPECT_FALSE(resumed.is_stopped());
+  EXPECT_EQ(resumed.ledgers()[0].samples, 2000);
+  EXPECT_EQ(resumed.ledgers()[0].best->point, whole.ledgers()[0].best->point);
 }
 
 }  // namespace

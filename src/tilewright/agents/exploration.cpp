@@ -88,6 +88,7 @@ Result<ExplorationData> explore(const std::vector<const DesignSpace*>& spaces, c
   };
   while (loop.round(*searcher)) {
   }
+  if (loop.is_stopped()) throw Stopped{};  // whoever explores wants all of it
   return data;
 }
 

@@ -19,6 +19,7 @@
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/map_result.hpp"
 #include "tilewright/app/map_run.hpp"
+#include "tilewright/app/print.hpp"
 #include "tilewright/app/run_format.hpp"
 #include "tilewright/app/settings_text.hpp"
 #include "tilewright/app/stop_signal.hpp"
@@ -151,7 +152,7 @@ class CodesignProgressLine {
   CodesignProgressLine(const CodesignJob& job, std::int64_t measurements)
       : job_(job), all_(measurements * static_cast<std::int64_t>(job.layers.size())), next_(start_ + every()) {}
   ~CodesignProgressLine() {
-    if (shown_) std::fputs("\r\x1b[K", stderr);
+    if (shown_) say("\r\x1b[K");
   }
 
   void show(const SearchLoop& loop, const MachineLedger& machines) {
@@ -168,8 +169,7 @@ class CodesignProgressLine {
         fmt::format("{}: {:.0f} % of {} measurements, {} of {} machines on all layers, best {}, {} left", job_.network_name,
                     100.0 * static_cast<double>(done) / static_cast<double>(all_), with_thousands(all_),
                     machines.complete_machines(), machines.machines(), best, clock_text(left));
-    fmt::print(stderr, "{}{}{}", terminal_ ? "\r" : "", text, terminal_ ? "\x1b[K" : "\n");
-    std::fflush(stderr);
+    say(fmt::format("{}{}{}", terminal_ ? "\r" : "", text, terminal_ ? "\x1b[K" : "\n"));
     shown_ = terminal_;
   }
 
@@ -196,6 +196,20 @@ Result<Done> write_codesign(const CodesignResult& result, const CodesignJob& job
   return write_file(directory / "result.json", to_json(result));
 }
 
+Result<Done> check_unless_stopped(const CodesignArguments& arguments, ThreadPool& threads, CodesignResult& result) {
+  threads.stop_when(stop_asked);
+  try {
+    if (result.interrupted) throw Stopped{};
+    TW_TRY(result.check, check_codesign(arguments, result, threads, arguments.output));
+  } catch (const Stopped&) {
+    result.interrupted = true;
+    result.check = {
+        .executed = false, .equal = false, .sentence = "not verified: stopped before the programs were executed"};
+  }
+  threads.stop_when(nullptr);
+  return Done{};
+}
+
 Result<int> codesign(const CodesignArguments& arguments) {
   TW_TRY(const CodesignJob job, read_codesign_job(arguments));
   listen_for_stop();  // from here on there is something to keep
@@ -216,15 +230,15 @@ Result<int> codesign(const CodesignArguments& arguments) {
   CodesignResult result = std::move(search).value();
   const double searched = seconds();
   if (result.machine) {
-    TW_TRY(result.check, check_codesign(arguments, result, threads, arguments.output));
+    TW_TRY([[maybe_unused]] const Done checked, check_unless_stopped(arguments, threads, result));
   }
   if (!arguments.output.empty()) {
     TW_TRY([[maybe_unused]] const Done written, write_codesign(result, job, arguments.output));
   }
-  std::fputs(arguments.json ? to_json(result).c_str() : to_text(result).c_str(), stdout);
-  fmt::print(stderr, "{} measurements in {:.1f} s{}, all in {:.1f} s{}\n", with_thousands(totals_of(result).measurements),
-             searched, known > 0 ? fmt::format(" ({} points known before)", with_thousands(known)) : "", seconds(),
-             arguments.output.empty() ? "" : fmt::format("; results in {}", arguments.output));
+  print(arguments.json ? to_json(result) : to_text(result));
+  say(fmt::format("{} measurements in {:.1f} s{}, all in {:.1f} s{}\n", with_thousands(totals_of(result).measurements),
+                  searched, known > 0 ? fmt::format(" ({} points known before)", with_thousands(known)) : "", seconds(),
+                  arguments.output.empty() ? "" : fmt::format("; results in {}", arguments.output)));
   if (result.interrupted) return kExitInterrupted;
   if (!result.machine) return kExitInfeasible;
   return result.check.executed && !result.check.equal ? kExitDiffers : kExitDone;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tilewright/app/codesign_result.hpp"
+#include "tilewright/app/stop_signal.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/vta/disassembly.hpp"
@@ -14,6 +15,8 @@ namespace tilewright {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr double kMostCheckedBytes = double{1 << 28};  // of all tensors together, which are there several times
 
 // Programs and their listing, one at a time. An empty directory writes nothing.
 class ProgramFolder {
@@ -55,6 +58,7 @@ CodesignCheck check_whole(const QuantisedNetwork& network, const vta::NetworkPla
   options.timing = result.options.timing;
   options.on_program = [&](std::size_t step, const vta::Program& program, const vta::StepRun&) {
     folder.add(vta::program_file(network, step), program, plan.machine);
+    if (stop_asked()) throw Stopped{};
   };
   const vta::NetworkRun run = vta::run_network(network, plan, random_input(network, result.seed), options, threads);
   folder.write("programs/manifest.json",
@@ -141,6 +145,14 @@ Result<CodesignCheck> check_codesign(const CodesignArguments& arguments, const C
                                      const fs::path& directory) {
   if (arguments.no_verify) {
     return CodesignCheck{.executed = false, .equal = false, .sentence = "not verified: the programs were not executed"};
+  }
+  double bytes = 0;
+  for (const CodesignedLayer& layer : result.layers) bytes += tensor_total(layer.layer);
+  if (bytes > kMostCheckedBytes) {
+    return CodesignCheck{.executed = false,
+                         .equal = false,
+                         .sentence = fmt::format("not verified: the layers have tensors of {:.3g} bytes, more than {:.3g}",
+                                                 bytes, kMostCheckedBytes)};
   }
   ProgramFolder folder(directory);
   const vta::ScheduleChoice chosen = [&result](const Layer& layer) -> std::optional<vta::Schedule> {

@@ -12,6 +12,7 @@
 #include "tilewright/app/codesign_result.hpp"
 #include "tilewright/app/compile_command.hpp"
 #include "tilewright/app/simulate_command.hpp"
+#include "tilewright/app/stop_signal.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/space/codesign_optimum.hpp"
 #include "tilewright/vta/column_folding.hpp"
@@ -54,8 +55,14 @@ Result<CodesignOptions> codesign_options(const CodesignArguments& arguments) {
   return options;
 }
 
+// A number has a byte. The machine's addresses end at four times that, and a program's data are in memory more than once.
+constexpr double kMostLayerBytes = 1 << 30;
+
 // Why no machine of the space runs the layer, as far as that is known without searching.
 std::optional<std::string> reason_for_host(const Layer& layer, const CodesignOptions& options) {
+  if (tensor_total(layer) > kMostLayerBytes) {
+    return fmt::format("its tensors have {:.3g} bytes, expected at most {:.3g}", tensor_total(layer), kMostLayerBytes);
+  }
   const std::optional<vta::Misfit> problem = vta::misfit(layer, options.base, vta::Schedule{});
   if (!problem) return std::nullopt;
   const bool final = problem->kind == vta::MisfitKind::Unsupported || options.fixed_machine;
@@ -184,7 +191,8 @@ Result<CodesignedLayer> codesigned(const CodesignJob& job, std::size_t index, co
   std::ranges::stable_sort(layer.rejected, std::ranges::greater{}, &std::pair<std::string, std::int64_t>::second);
   const vta::Machine usual;
   if (const auto schedule = vta::default_schedule(layer.layer, usual)) {
-    layer.default_cycles = time_layer(layer.layer, usual, *schedule, job.options).timing.cycles;
+    const vta::Timing timing = time_layer(layer.layer, usual, *schedule, job.options).timing;
+    if (!timing.fault) layer.default_cycles = timing.cycles;
   }
   if (best == nullptr) return layer;
   const vta::Schedule schedule = problem.space->schedule(best->point);
@@ -221,6 +229,11 @@ TimedLayer time_layer(const Layer& layer, const vta::Machine& machine, const vta
   vta::Code code;
   vta::generate(layer, machine, schedule, options.finishing, vta::addresses_of(layer, machine), code);
   TimedLayer timed{vta::time_stream(code.instructions, machine, options.timing), {}};
+  if (!code.is_whole) {
+    timed.timing.fault = vta::Fault{.kind = vta::FaultKind::TooLong,
+                                    .sentence = fmt::format("the program has more than {} instructions, expected fewer",
+                                                            with_thousands(vta::kMostInstructions))};
+  }
   timed.energy = vta::energy_of(timed.timing, machine, options.physical);
   return timed;
 }
@@ -314,6 +327,7 @@ Result<CodesignResult> search_codesign(const CodesignJob& job, const CodesignArg
   for (const std::string& setting : arguments.settings) {
     TW_TRY([[maybe_unused]] const Done added, add_setting(request.settings, setting));
   }
+  threads.stop_when(stop_asked);
   TW_TRY(const CodesignSearcher made, make_codesign_searcher(job, request, threads));
   CodesignResult result;
   TW_TRY(result.settings, settings_in_force(arguments.search, request.settings));
@@ -334,6 +348,8 @@ Result<CodesignResult> search_codesign(const CodesignJob& job, const CodesignArg
     result.interrupted = true;
     break;
   }
+  threads.stop_when(nullptr);
+  result.interrupted = result.interrupted || loop.is_stopped();
   if (memory != nullptr) {
     TW_TRY([[maybe_unused]] const Done written, memory->commit());
   }
@@ -362,7 +378,7 @@ Result<CodesignResult> search_codesign(const CodesignJob& job, const CodesignArg
       arguments.search == "exhaustive" && std::ranges::all_of(result.layers, [](const CodesignedLayer& layer) {
         return static_cast<double>(layer.ledger.samples) > std::pow(10, layer.log10_size) - 0.5;
       });
-  if (arguments.optimum) add_optima(job, threads, result);
+  if (arguments.optimum && !result.interrupted) add_optima(job, threads, result);
   return result;
 }
 

@@ -53,8 +53,8 @@ bool search(SearchLoop& loop, Searcher& searcher, StatusBoard& board) {
   };
   while (!stop_asked()) {
     if (!loop.round(searcher)) {
-      tell(1);
-      return true;
+      tell(loop.is_stopped() ? 0 : 1);
+      return !loop.is_stopped();
     }
     tell(0);
   }
@@ -79,6 +79,7 @@ std::optional<Error> run_one(const ComparePlan& plan, CompareRun& run, StatusBoa
   const Clock::time_point start = Clock::now();
   const double cpu_start = thread_seconds();
   loop.begin(*made->searcher, plan.job.known());
+  alone.stop_when(stop_asked);
   run.done = search(loop, *made->searcher, board);
   run.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   run.cpu_seconds = thread_seconds() - cpu_start;
@@ -97,6 +98,7 @@ std::optional<Error> run_target(const ComparePlan& plan, std::size_t layer, Targ
   Result<MadeSearcher> made = make_searcher(request, alone);
   if (!made) return made.error();
   SearchLoop loop(space, plan.job.objective, plan.target->samples, alone);
+  alone.stop_when(stop_asked);
   target.done = search(loop, *made->searcher, board);
   target.ledger = loop.ledgers().front();
   return std::nullopt;

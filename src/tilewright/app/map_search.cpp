@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "tilewright/agents/all_searchers.hpp"
+#include "tilewright/app/stop_signal.hpp"
 #include "tilewright/space/mapping_outcome.hpp"
 
 namespace tilewright {
@@ -156,6 +157,7 @@ Result<MapSearch> search_mappings(const MappingJob& job, const MapArguments& arg
   }
   loop.begin(*made.searcher, job.known());
   auto next_commit = std::chrono::steady_clock::now() + kCommitEvery;
+  threads.stop_when(stop_asked);
   while (loop.round(*made.searcher)) {
     if (memory != nullptr && std::chrono::steady_clock::now() >= next_commit) {
       TW_TRY([[maybe_unused]] const Done written, memory->commit());
@@ -165,6 +167,8 @@ Result<MapSearch> search_mappings(const MappingJob& job, const MapArguments& arg
     result.interrupted = true;
     break;
   }
+  threads.stop_when(nullptr);
+  result.interrupted = result.interrupted || loop.is_stopped();
   if (memory != nullptr) {
     TW_TRY([[maybe_unused]] const Done written, memory->commit());
   }

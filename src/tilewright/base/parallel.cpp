@@ -1,14 +1,21 @@
 #include "tilewright/base/parallel.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <system_error>
 
 namespace tilewright {
 
 ThreadPool::ThreadPool(std::size_t threads) {
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
   for (std::size_t thread = 1; thread < threads; ++thread) {
-    workers_.emplace_back([this, thread] { serve(thread); });
+    try {
+      workers_.emplace_back([this, thread] { serve(thread); });
+    } catch (const std::system_error&) {
+      // No more than these are to be had, and the work itself needs something too: half of them are given back. The answer
+      // does not depend on how many there are.
+      keep(workers_.size() / 2);
+      return;
+    }
   }
 }
 
@@ -18,6 +25,15 @@ ThreadPool::~ThreadPool() {
     stopping_ = true;
   }
   wake_.notify_all();
+}
+
+void ThreadPool::keep(std::size_t workers) {
+  {
+    const std::scoped_lock lock(mutex_);
+    last_thread_ = workers;
+  }
+  wake_.notify_all();
+  while (workers_.size() > workers) workers_.pop_back();  // which waits for its end
 }
 
 void ThreadPool::for_each(std::size_t count, const std::function<void(std::size_t, std::size_t)>& work) {
@@ -42,8 +58,8 @@ void ThreadPool::serve(std::size_t thread) {
   while (true) {
     {
       std::unique_lock lock(mutex_);
-      wake_.wait(lock, [&] { return stopping_ || round_ != seen; });
-      if (stopping_) return;
+      wake_.wait(lock, [&] { return stopping_ || thread > last_thread_ || round_ != seen; });
+      if (stopping_ || thread > last_thread_) return;
       seen = round_;
     }
     take_items(thread);
@@ -52,8 +68,19 @@ void ThreadPool::serve(std::size_t thread) {
   }
 }
 
+bool ThreadPool::should_stop() {
+  if (!stop_ || !stop_()) return false;
+  const std::scoped_lock lock(mutex_);
+  if (next_ < count_) {
+    next_ = count_;
+    failed_item_ = 0;
+    failure_ = std::make_exception_ptr(Stopped{});
+  }
+  return true;
+}
+
 void ThreadPool::take_items(std::size_t thread) {
-  while (true) {
+  while (!should_stop()) {
     std::size_t item = 0;
     {
       const std::scoped_lock lock(mutex_);

@@ -28,6 +28,7 @@ SearchLoop::~SearchLoop() = default;
 void SearchLoop::evaluate(std::span<const Proposal> proposals) {
   outcomes_.resize(proposals.size());
   unknown_.clear();
+  known_.assign(proposals.size(), 0);
   for (std::size_t i = 0; i < proposals.size(); ++i) {
     if (memory_ != nullptr) {
       if (const auto known = memory_->find(proposals[i].problem, proposals[i].point)) {
@@ -39,17 +40,29 @@ void SearchLoop::evaluate(std::span<const Proposal> proposals) {
   }
   constexpr std::size_t kPiece = 32;  // evaluations that are worth a thread's while
   const std::size_t pieces = (unknown_.size() + kPiece - 1) / kPiece;
-  threads_.for_each(pieces, [&](std::size_t piece, std::size_t thread) {
+  const auto evaluate_piece = [&](std::size_t piece, std::size_t thread) {
     const std::size_t last = std::min(unknown_.size(), (piece + 1) * kPiece);
     for (std::size_t n = piece * kPiece; n < last; ++n) {
       const Proposal& proposal = proposals[unknown_[n]];
       auto& evaluator = evaluators_[thread][proposal.problem];
       if (!evaluator) evaluator = spaces_[proposal.problem]->evaluator();
       outcomes_[unknown_[n]] = evaluator->evaluate(proposal.point);
+      known_[unknown_[n]] = 1;
     }
-  });
-  if (memory_ == nullptr) return;
-  for (const std::size_t i : unknown_) memory_->remember(proposals[i].problem, proposals[i].point, outcomes_[i]);
+  };
+  const auto remember = [&] {
+    if (memory_ == nullptr) return;
+    for (const std::size_t i : unknown_) {
+      if (known_[i] != 0) memory_->remember(proposals[i].problem, proposals[i].point, outcomes_[i]);
+    }
+  };
+  try {
+    threads_.for_each(pieces, evaluate_piece);
+  } catch (const Stopped&) {
+    remember();
+    throw;
+  }
+  remember();
 }
 
 void SearchLoop::consider(const Proposal& proposal, const Outcome& outcome, const Verdict& verdict) {
@@ -83,6 +96,16 @@ void SearchLoop::begin(Searcher& searcher, const std::vector<Proposal>& known) {
 }
 
 bool SearchLoop::round(Searcher& searcher) {
+  if (is_stopped_) return false;  // the searcher may have been left in the middle of something
+  try {
+    return take_round(searcher);
+  } catch (const Stopped&) {
+    is_stopped_ = true;
+    return false;
+  }
+}
+
+bool SearchLoop::take_round(Searcher& searcher) {
   std::vector<std::int64_t> room;
   std::int64_t left = 0;
   for (const Ledger& ledger : ledgers_) left += room.emplace_back(samples_ - ledger.samples);

@@ -69,8 +69,10 @@ class SearchLoop {
   // and not charged.
   void begin(Searcher& searcher, const std::vector<Proposal>& known);
 
-  // One ask, its evaluations, one tell. False when all samples are spent or the searcher has nothing left to try.
+  // One ask, its evaluations, one tell. False when all samples are spent, when the searcher has nothing left to try, or when
+  // the threads were stopped: the memory then has what was evaluated, and the ledgers are those of the rounds before.
   bool round(Searcher& searcher);
+  bool is_stopped() const { return is_stopped_; }
 
   // Judges points that are good enough to become the answer once more, by another model; nothing = it refuses them. Without
   // one there are no finalists.
@@ -84,6 +86,7 @@ class SearchLoop {
   const Objective& objective() const { return objective_; }
 
  private:
+  bool take_round(Searcher& searcher);
   void evaluate(std::span<const Proposal> proposals);
   void consider(const Proposal& proposal, const Outcome& outcome, const Verdict& verdict);
 
@@ -99,6 +102,8 @@ class SearchLoop {
   std::vector<Outcome> outcomes_;
   std::vector<Verdict> verdicts_;
   std::vector<std::size_t> unknown_;
+  std::vector<char> known_;  // by proposal
+  bool is_stopped_ = false;
 };
 
 Verdict verdict_of(const Objective& objective, const Outcome& outcome);
