@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Result<Trajectory> trajectory = trajectory_from_json(content, "fuzz.json");
   if (!trajectory) {
     const std::string& sentence = trajectory.error().message;
-    if (!sentence.starts_with("fuzz.json: ") || sentence.find('\n') != std::string::npos) std::abort();
+    if (!sentence.starts_with("fuzz.json:") || sentence.find('\n') != std::string::npos) std::abort();
     return 0;
   }
   const ReplayVerdict verdict = replay(*trajectory);
