@@ -373,5 +373,18 @@ TEST(Generate, WhatIsOnChipIsNotLoadedAgain) {
   EXPECT_EQ(inputs, 4);  // both channel blocks in one instruction, their rows are whole
 }
 
+// Two million multiplications, each with two loads of its own.
+TEST(Generator, EndsWhereNobodyWouldGoOn) {
+  const Layer layer = fully_connected("fc", 1, std::int64_t{16} << 21, 16);
+  const Machine machine;
+  ASSERT_FALSE(misfit(layer, machine, {}));
+  Code code;
+  generate(layer, machine, {}, {}, addresses_of(layer, machine), code);
+  EXPECT_FALSE(code.is_whole);
+  EXPECT_LT(code.instructions.size(), kMostInstructions + 100);
+  generate(fully_connected("fc", 1, 64, 16), machine, {}, {}, addresses_of(layer, machine), code);
+  EXPECT_TRUE(code.is_whole);
+}
+
 }  // namespace
 }  // namespace tilewright::vta

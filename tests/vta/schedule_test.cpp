@@ -59,6 +59,16 @@ TEST(Schedule, MisfitsNameTheLimit) {
   EXPECT_EQ(misfit(transposed, machine, {})->kind, MisfitKind::Unsupported);
 }
 
+TEST(Schedule, ProgramsThatNobodyWouldRunAreMisfits) {
+  const Layer layer = fully_connected("fc", 1, 200'000'000, 10);
+  const auto why = misfit(layer, Machine{}, {});  // 12.5 million blocks, each multiplied on its own
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->kind, MisfitKind::Length);
+  EXPECT_EQ(why->sentence(), "the program would have 12500000 instructions or more, expected at most 4194304");
+  EXPECT_FALSE(misfit(layer, Machine{}, {.tile_ci = 4}));
+  EXPECT_EQ(misfit(layer, Machine{}, {.h_threading = 1'000'000, .oc_threading = 1'000'000})->kind, MisfitKind::Threads);
+}
+
 // Contexts need a slot each, but only as far as there are tiles to fill them.
 TEST(Schedule, SlotsAreNotMoreThanTiles) {
   const Layer layer = square(14, 128, 32, 3, 1, 1);

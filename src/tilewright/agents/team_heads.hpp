@@ -61,10 +61,9 @@ class TeamHeads {
   std::vector<Head> heads_;
   std::vector<ActionSpace> spaces_of_agents_;
   std::size_t choices_ = 0, code_size_ = 0;
-  std::vector<std::vector<std::int32_t>> places_;                  // problem, head
-  std::vector<std::vector<std::vector<std::int32_t>>> choice_of_;  // problem, head, value
-  std::vector<std::vector<std::vector<Values>>> values_;           // problem, head, choice
-  std::vector<std::vector<float>> masks_;                          // problem
+  std::vector<std::vector<std::int32_t>> places_;         // problem, head
+  std::vector<std::vector<std::vector<Values>>> values_;  // problem, head, choice
+  std::vector<std::vector<float>> masks_;                 // problem
 };
 
 }  // namespace tilewright

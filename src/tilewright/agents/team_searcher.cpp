@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "tilewright/base/bisect.hpp"
 
 namespace tilewright {
 namespace {
@@ -207,13 +208,15 @@ void TeamSearcher::take_size(Point& point, std::size_t problem, std::size_t head
   const DesignSpace& space = *spaces_[problem];
   const auto at = static_cast<std::size_t>(parameter);
   const std::int32_t count = space.parameters()[at].value_count;
-  double least = std::numeric_limits<double>::infinity();
-  for (std::int32_t value = choice + 1 == heads_.size_of(head) ? count - 1 : 0; value < count; ++value) {
-    const double apart = std::abs(std::log(space.value(at, value) / from.sizes[head]));
-    if (apart >= least) continue;
-    least = apart;
-    point[at] = value;
+  if (choice + 1 == heads_.size_of(head)) {
+    point[at] = count - 1;
+    return;
   }
+  const double size = from.sizes[head];
+  const auto above = first_where(0, count, [&](std::int32_t value) { return space.value(at, value) >= size; });
+  const auto apart = [&](std::int32_t value) { return std::abs(std::log(space.value(at, value) / size)); };
+  point[at] = std::min(above, count - 1);
+  if (above > 0 && apart(above - 1) <= apart(point[at])) point[at] = above - 1;
 }
 
 // A point that was good in a problem of another run, as it is.

@@ -4,9 +4,12 @@
 #include <cstring>
 #include <filesystem>
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include "tilewright/app/commands.hpp"
+#include "tilewright/app/print.hpp"
 #include "tilewright/app/simulate_command.hpp"
 #include "tilewright/app/simulate_result.hpp"
 #include "tilewright/base/file.hpp"
@@ -88,9 +91,25 @@ std::optional<vta::Fault> time_streams(const vta::Program& program, Simulation& 
   return {};
 }
 
+// On a terminal one line that is rewritten: a legal program can take minutes.
+vta::Execution execute_with_progress(const vta::Program& program, const vta::Machine& machine) {
+  bool shown = false;
+  vta::ExecutionOptions options;
+  if (isatty(STDERR_FILENO) != 0) {
+    options.progress = [&shown](std::int64_t done, std::int64_t all) {
+      say(fmt::format("\r{:.0f} % of {} steps\x1b[K", 100.0 * static_cast<double>(done) / static_cast<double>(all),
+                      with_thousands(all)));
+      shown = true;
+    };
+  }
+  vta::Execution execution = vta::execute(program, machine, options);
+  if (shown) say("\r\x1b[K");
+  return execution;
+}
+
 void simulate(const SimulateArguments& arguments, const vta::Program& program, Simulation& simulation) {
   if (!arguments.timing_only) {
-    simulation.execution = vta::execute(program, simulation.machine);
+    simulation.execution = execute_with_progress(program, simulation.machine);
     simulation.fault = simulation.execution->fault;
     if (simulation.fault) return;
   }
@@ -147,7 +166,7 @@ Result<Done> write_outputs(const SimulateArguments& arguments, const Simulation&
 }
 
 int report_fault(const SimulateArguments& arguments, const Simulation& simulation) {
-  if (arguments.json) std::fputs(to_json(simulation).c_str(), stdout);
+  if (arguments.json) print(to_json(simulation));
   report(invalid(fmt::format("{}: {}", arguments.program, vta::to_text(*simulation.fault))));
   return vta::exit_code(simulation.fault->kind);
 }
@@ -171,11 +190,11 @@ Result<int> simulate(const SimulateArguments& arguments) {
     simulation.fault = container_fault(program.error(), arguments.program);
     return report_fault(arguments, simulation);
   }
-  if (arguments.listing) std::fputs((vta::listing(*program, simulation.machine) + "\n").c_str(), stdout);
+  if (arguments.listing) print((vta::listing(*program, simulation.machine) + "\n"));
   simulate(arguments, *program, simulation);
   if (simulation.fault) return report_fault(arguments, simulation);
   TW_TRY([[maybe_unused]] const Done written, write_outputs(arguments, simulation));
-  std::fputs(arguments.json ? to_json(simulation).c_str() : to_text(simulation).c_str(), stdout);
+  print(arguments.json ? to_json(simulation) : to_text(simulation));
   return kExitDone;
 }
 

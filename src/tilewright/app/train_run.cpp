@@ -62,13 +62,40 @@ Result<Done> check_render(const std::string& file, const World& world) {
   return Error{ErrorCode::NotFound, fmt::format("--render {}: no such folder", file)};
 }
 
+double machine_bytes() { return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)); }
+
+// Every agent sees every other one, so that a few digits can ask for more than any machine has.
+Result<Done> check_worlds(const TrainSettings& settings) {
+  constexpr double kPerPair = 6 * sizeof(float);  // places, ways and words
+  const auto agents = static_cast<double>(settings.agents.value_or(1));
+  const double needed = static_cast<double>(*settings.worlds) * agents * agents * kPerPair;
+  if (needed <= machine_bytes()) return Done{};
+  return invalid(fmt::format("{} worlds of {} agents that see each other take {}B, but the machine has {}B: expected fewer",
+                             *settings.worlds, settings.agents.value_or(1), with_prefix(needed),
+                             with_prefix(machine_bytes())));
+}
+
+// A critic of every agent reads what all of them see and do.
+Result<Done> check_networks(const EnvironmentSpec& spec, const TrainSettings& settings) {
+  constexpr double kCopies = 8;  // two critics, each with a target, a gradient and two moments
+  const std::optional<std::int64_t> width = parse_integer(split(*settings.hidden, ',').front());
+  const double needed = static_cast<double>(spec.agent_count()) *
+                        static_cast<double>(spec.observation_size() + spec.action_size()) *
+                        static_cast<double>(width.value_or(1)) * sizeof(float) * kCopies;
+  if (needed <= machine_bytes()) return Done{};
+  return invalid(
+      fmt::format("networks of {} agents take about {}B, but the machine has {}B: expected fewer --agents or "
+                  "smaller --hidden layers",
+                  spec.agent_count(), with_prefix(needed), with_prefix(machine_bytes())));
+}
+
 // A replay memory larger than the machine's would end the run hours later, without a word.
 Result<Done> check_memory(Learner& learner, const Plan& plan, const EnvironmentSpec& spec) {
   if (learner.replay() == nullptr) return Done{};
   const double steps = static_cast<double>(plan.episodes) * static_cast<double>(spec.episode_length);
   const double held = std::min(static_cast<double>(learner.replay()->capacity()), steps);
   const double needed = held * static_cast<double>(learner.replay()->bytes_per_transition());
-  const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  const double there = machine_bytes();
   if (needed <= there) return Done{};
   const bool smaller_rows = spec.table && learner.replay()->layout() != ReplayLayout::State;
   return invalid(fmt::format("the replay memory would take {}B, but the machine has {}B: expected a smaller --capacity{}",
@@ -113,6 +140,7 @@ Result<std::unique_ptr<TrainRun>> open_run(const TrainArguments& arguments) {
   summary.processor = processor_name();
   summary.directory = arguments.output;
 
+  TW_TRY(const Done small, check_worlds(summary.settings));
   TW_TRY(training->world, make_world(summary.settings));
   Environment& environment = *training->world.environment;
   summary.spec = environment.spec();
@@ -124,6 +152,7 @@ Result<std::unique_ptr<TrainRun>> open_run(const TrainArguments& arguments) {
     return invalid(
         fmt::format("{}: is not the file that the run in {} began with", *summary.settings.prey, arguments.output));
   }
+  TW_TRY(const Done trainable, check_networks(summary.spec, summary.settings));
   TW_TRY(training->learner,
          make_learner(*summary.settings.algorithm, summary.spec, algorithm,
                       static_cast<std::uint64_t>(*summary.settings.seed), training->threads, training->profile));

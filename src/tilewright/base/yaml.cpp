@@ -1,5 +1,7 @@
 #include "tilewright/base/yaml.hpp"
 
+#include <set>
+
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
@@ -34,18 +36,20 @@ struct Converter {
           result.items.push_back(std::move(converted));
         }
         break;
-      case YAML::NodeType::Map:
+      case YAML::NodeType::Map: {
         result.kind = Yaml::Kind::Map;
+        std::set<std::string> keys;
         for (const auto& field : node) {
           if (!field.first.IsScalar()) return result.error("has a key that is not text, expected a name");
           const std::string key = field.first.Scalar();
           if (!is_text(key)) return result.error("has a key that is not UTF-8 text, expected a name");
-          if (result.find(key) != nullptr) return result.error(fmt::format("has '{}' twice, expected it once", key));
+          if (!keys.insert(key).second) return result.error(fmt::format("has '{}' twice, expected it once", key));
           TW_TRY(Yaml converted, convert(field.second, depth + 1));
           if (converted.kind == Yaml::Kind::Null) converted.line = field.first.Mark().line + 1;
           result.fields.push_back({key, std::move(converted)});
         }
         break;
+      }
       default:
         break;
     }

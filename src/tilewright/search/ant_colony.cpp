@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tilewright/base/bisect.hpp"
 #include "tilewright/search/variation.hpp"
 
 namespace tilewright {
@@ -25,9 +26,12 @@ struct Trail {
 Trail make_trail(const Parameter& parameter, double per_octave) {
   Trail trail;
   const bool wide = parameter.kind == ParameterKind::Ordinal && parameter.value_count > kMostSingle;
-  for (std::int32_t index = 0; index < parameter.value_count; ++index) {
-    const auto octave = [&](std::int32_t i) { return std::floor(per_octave * std::log2(i + 1.0) + 1e-9); };
-    if (!wide || index == 0 || octave(index) != octave(index - 1)) trail.first.push_back(index);
+  const auto octave = [&](std::int32_t i) { return std::floor(per_octave * std::log2(i + 1.0) + 1e-9); };
+  for (std::int32_t index = 0; index < parameter.value_count;) {
+    trail.first.push_back(index);
+    const double here = octave(index);
+    ++index;
+    if (wide) index = first_where(index, parameter.value_count, [&](std::int32_t i) { return octave(i) != here; });
   }
   trail.pheromone.assign(trail.first.size(), 1.0 / static_cast<double>(trail.first.size()));
   trail.favourite.assign(trail.first.size(), -1);

@@ -23,6 +23,9 @@ constexpr std::int64_t kStartUpBursts = 16, kBurstRest = 20;
 Outcome infeasible(CodesignReason reason) { return {false, static_cast<std::uint8_t>(reason), {}}; }
 
 static_assert(static_cast<int>(CodesignReason::Unsupported) == static_cast<int>(vta::MisfitKind::Unsupported));
+CodesignReason reason_of(vta::MisfitKind kind) {
+  return kind == vta::MisfitKind::Length ? CodesignReason::GivenUp : static_cast<CodesignReason>(kind);
+}
 
 }  // namespace
 
@@ -50,7 +53,7 @@ class CodesignEvaluator final : public PointEvaluator {
     if (site.area > options.area_budget) return infeasible(CodesignReason::OverArea);
     const vta::Schedule schedule = space_.schedule(point);
     if (const auto misfit = vta::misfit(space_.layer_, site.machine, schedule)) {
-      return infeasible(static_cast<CodesignReason>(misfit->kind));
+      return infeasible(reason_of(misfit->kind));
     }
 
     const double most = options.give_up > 0 ? options.give_up * site.serial : std::numeric_limits<double>::infinity();
@@ -59,6 +62,7 @@ class CodesignEvaluator final : public PointEvaluator {
     Bench& bench = bench_of(index, site.machine);
     thread_local vta::Code code;  // a stream can have millions of instructions, so layers share the memory of the longest
     vta::generate(space_.layer_, site.machine, schedule, options.finishing, bench.addresses, code);
+    if (!code.is_whole) return infeasible(CodesignReason::GivenUp);
     const vta::Timing timing = bench.simulator.run(code.instructions);
     if (timing.fault) return infeasible(CodesignReason::Fault);
     if (static_cast<double>(timing.cycles) > most) return infeasible(CodesignReason::GivenUp);

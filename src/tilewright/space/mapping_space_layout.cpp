@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::array kSlots = {Slot::K, Slot::C, Slot::Y, Slot::X, Slot::R, Slot::S, Slot::N, Slot::G};
 
+// A machine that is built in clusters has a list of cluster sizes; above so many units they are divisors of the whole.
+constexpr std::int32_t kMostListedPes = 1 << 20;
+
 std::vector<std::int32_t> divisors_of(std::int32_t number) {
   std::vector<std::int32_t> small, large;
   for (std::int32_t divisor = 1; divisor <= number / divisor; ++divisor) {
@@ -29,6 +32,27 @@ std::vector<std::int32_t> divisors_of(std::int32_t number) {
 // Cut within the clusters a machine is built in, or made of whole ones.
 bool nests(std::int32_t size, const std::vector<std::int64_t>& built) {
   return built.empty() || std::ranges::any_of(built, [&](std::int64_t b) { return size % b == 0 || b % size == 0; });
+}
+
+// Sequences of `levels` numbers of 1 … count, none larger than the one before it.
+double chain_count(std::int64_t count, std::size_t levels) {
+  long double product = 1;
+  for (std::size_t level = 0; level < levels; ++level) {
+    product *= static_cast<long double>(count) + static_cast<long double>(level);
+    product /= static_cast<long double>(level + 1);
+  }
+  return static_cast<double>(product);
+}
+
+// Pairs of whole numbers whose product is at most `most`: the sum of most / i, which takes few different values.
+double pair_count(std::int64_t most) {
+  double pairs = 0;
+  for (std::int64_t i = 1; i <= most;) {
+    const std::int64_t quotient = most / i, last = most / quotient;
+    pairs += static_cast<double>(quotient * (last - i + 1));
+    i = last + 1;
+  }
+  return pairs;
 }
 
 float log2_of(double number, double scale) { return static_cast<float>(std::log2(std::max(1.0, number)) / scale); }
@@ -165,11 +189,14 @@ void MappingSpace::set_values() {
     cluster_values_.assign(sizes.begin(), sizes.end());
     pes_values_ = divisors_of(pes);
   } else if (!accelerator_.clusters.empty()) {
-    for (std::int32_t size = 1; size <= pes; ++size) {
-      if (nests(size, accelerator_.clusters) || std::ranges::binary_search(contained_clusters_, size)) {
-        cluster_values_.push_back(size);
-      }
+    if (pes <= kMostListedPes) {
+      for (std::int32_t size = 1; size <= pes; ++size) cluster_values_.push_back(size);
+    } else {
+      cluster_values_ = divisors_of(pes);
     }
+    std::erase_if(cluster_values_, [&](std::int32_t size) {
+      return !nests(size, accelerator_.clusters) && !std::ranges::binary_search(contained_clusters_, size);
+    });
   }
 }
 
@@ -257,20 +284,18 @@ double MappingSpace::log10_size() const {
     double log = 0;
     for (const Slot slot : slots_[levels - 1]) {  // chains of tiles, from level to level no larger
       const auto& values = tile_values_[index(slot)];
-      const auto count = static_cast<std::size_t>(count_of(values, sizes_[index(slot)]));
-      const auto value = [&](std::size_t i) { return values.empty() ? static_cast<std::int32_t>(i) + 1 : values[i]; };
+      if (values.empty()) {
+        log += std::log10(chain_count(sizes_[index(slot)], levels));
+        continue;
+      }
+      const std::size_t count = values.size();
       std::vector<double> chains(count, can_cut(0, slot) ? 1 : 0);  // that end at the value
       chains.back() = 1;
       for (std::size_t level = 1; level < levels; ++level) {
         std::vector<double> next(count, 0);
-        if (values.empty()) {
-          double sum = 0;
-          for (std::size_t i = count; i-- > 0;) next[i] = sum += chains[i];
-        } else {
-          for (std::size_t outer = 0; outer < count; ++outer) {
-            for (std::size_t inner = 0; inner <= outer; ++inner) {
-              if (value(outer) % value(inner) == 0) next[inner] += chains[outer];
-            }
+        for (std::size_t outer = 0; outer < count; ++outer) {
+          for (std::size_t inner = 0; inner <= outer; ++inner) {
+            if (values[outer] % values[inner] == 0) next[inner] += chains[outer];
           }
         }
         chains = next;
@@ -286,17 +311,12 @@ double MappingSpace::log10_size() const {
     // Cluster sizes whose product the machine has room for; a search over the machine counts the largest one.
     double clusters = 1;
     if (levels > 1) {
-      const auto count = static_cast<std::int32_t>(count_of(cluster_values_, accelerator_.pes));
-      if (levels == 2) clusters = count;
+      if (levels == 2) clusters = count_of(cluster_values_, accelerator_.pes);
       if (levels == 3) {
-        clusters = 0;
-        for (std::int32_t i = 0; i < count; ++i) {
-          const std::int64_t room = accelerator_.pes / cluster_value(i);
-          if (cluster_values_.empty()) {
-            clusters += static_cast<double>(room);
-          } else {
-            clusters += static_cast<double>(std::ranges::upper_bound(cluster_values_, room) - cluster_values_.begin());
-          }
+        clusters = cluster_values_.empty() ? pair_count(accelerator_.pes) : 0;
+        for (const std::int32_t size : cluster_values_) {
+          const std::int64_t room = accelerator_.pes / size;
+          clusters += static_cast<double>(std::ranges::upper_bound(cluster_values_, room) - cluster_values_.begin());
         }
       }
     }

@@ -13,7 +13,7 @@ namespace tilewright::vta {
 
 inline constexpr std::uint64_t kDramBegin = 0x1000;
 inline constexpr std::uint64_t kDramMostEnd = std::uint64_t{1} << 32;    // addresses have 32 bits
-inline constexpr std::uint64_t kDramMostBytes = std::uint64_t{1} << 30;  // written, in whole chunks
+inline constexpr std::uint64_t kDramMostBytes = std::uint64_t{1} << 29;  // written, in whole chunks
 
 class Dram {
  public:

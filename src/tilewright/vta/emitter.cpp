@@ -30,6 +30,7 @@ Emitter::Emitter(const Machine& machine, const Addresses& addresses, Code& code)
   TW_ASSERT(addresses.uops % 8 == 0);
   code_.instructions.clear();
   code_.uops.clear();
+  code_.is_whole = true;
   load_uops(0, 0, 0);  // its length is known at the end
 }
 

@@ -17,6 +17,11 @@ class Emitter {
   Emitter(const Machine& machine, const Addresses& addresses, Code& code);
 
   std::size_t size() const { return code_.instructions.size(); }
+  // Whether there are as many instructions as a program may have; the code is then not whole.
+  bool is_full() {
+    if (size() >= kMostInstructions) code_.is_whole = false;
+    return !code_.is_whole;
+  }
   Instruction& at(std::size_t index) { return code_.instructions[index]; }
   Instruction& last() { return code_.instructions.back(); }
 

@@ -13,6 +13,7 @@ namespace tilewright::vta {
 namespace {
 
 constexpr std::uint64_t kPageBytes = 4096;
+constexpr std::int64_t kStepsBetweenProgress = 1 << 22;
 constexpr std::uint64_t kMostDumpBytes = std::uint64_t{1} << 28;
 
 Fault section_fault(FaultKind kind, std::string sentence) {
@@ -111,6 +112,10 @@ std::optional<Fault> place_sections(const Program& program, Dram& dram, std::uin
   return {};
 }
 
+bool is_loop(const Instruction& instruction) {
+  return instruction.opcode == Opcode::Gemm || instruction.opcode == Opcode::Alu;
+}
+
 // Reads the stream from DRAM, because one that ran before may have changed it.
 std::optional<Fault> run_stream(const Section& section, const Machine& machine, const Encoding& encoding,
                                 const ExecutionOptions& options, Dram& dram, Chip& chip, Profile& profile) {
@@ -127,10 +132,11 @@ std::optional<Fault> run_stream(const Section& section, const Machine& machine, 
   }
   TokenTrace trace = follow_tokens(stream, options.order);
   if (trace.fault) return trace.fault;
-  std::int64_t steps = profile.gemm_steps + profile.alu_steps;
+  std::int64_t steps = profile.gemm_steps + profile.alu_steps, told = steps, all = steps;
+  for (const Instruction& instruction : stream) all += is_loop(instruction) ? steps_of(instruction) : 0;
   for (const std::uint32_t i : trace.order) {
-    const bool is_loop = stream[i].opcode == Opcode::Gemm || stream[i].opcode == Opcode::Alu;
-    if (is_loop && (steps += steps_of(stream[i])) > options.most_steps) {
+    if (options.progress && steps - told >= kStepsBetweenProgress) options.progress(told = steps, all);
+    if (is_loop(stream[i]) && (steps += steps_of(stream[i])) > options.most_steps) {
       return blame(section_fault(FaultKind::TooLong, fmt::format("the program has made {} steps, expected at most {}", steps,
                                                                  options.most_steps)),
                    i);

@@ -32,9 +32,13 @@ struct Addresses {
   std::uint64_t second_input = 0;  // of an element-wise add
 };
 
+// What nobody would run, and what would fill the memory. A misfit where it can be told without generating the program.
+inline constexpr std::size_t kMostInstructions = std::size_t{1} << 22;
+
 struct Code {
   std::vector<Instruction> instructions;  // one stream, FINISH last
   std::vector<MicroOp> uops;              // as they lie in DRAM from Addresses::uops
+  bool is_whole = true;                   // false: more than kMostInstructions, so the rest was left out
 };
 
 // The schedule must have no misfit. `code` is cleared and filled, so that searches reuse its memory.

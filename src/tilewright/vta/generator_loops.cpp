@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tilewright/vta/generator.hpp"
+
 namespace tilewright::vta {
 namespace {
 
@@ -212,7 +214,7 @@ std::optional<Misfit> misfit(const ElementLoops& loops, const Machine& machine, 
                              Range{schedule.tile_co, loops.out_blocks}}) {
     if (range.tile < 1 || range.tile > range.extent) return Misfit{MisfitKind::TileRange, range.tile, range.extent};
   }
-  const int contexts = schedule.h_threading * schedule.oc_threading;
+  const std::int64_t contexts = std::int64_t{schedule.h_threading} * schedule.oc_threading;
   if (schedule.h_threading < 1 || schedule.oc_threading < 1 || contexts > 4) return Misfit{MisfitKind::Threads, contexts, 4};
 
   const Tiling t = tiling(loops, machine, schedule);
@@ -228,6 +230,12 @@ std::optional<Misfit> misfit(const ElementLoops& loops, const Machine& machine, 
   if (inp > kMostSize + 1 || wgt > kMostSize + 1) return Misfit{MisfitKind::Field, std::max(inp, wgt), kMostSize + 1};
   const std::int64_t row = loops.in_width * loops.row_step;
   if (std::max(row, loops.out_width) > kMostSize) return Misfit{MisfitKind::Field, row, kMostSize};
+  // A GEMM for every step of a tile; resets, loads and stores come on top.
+  const auto gemms = static_cast<double>(loops.groups * t.batch_tiles * t.row_tiles) *
+                     static_cast<double>(t.column_tiles * t.co_tiles) * static_cast<double>(t.ci_steps * t.kernel_steps);
+  if (gemms > static_cast<double>(kMostInstructions)) {
+    return Misfit{MisfitKind::Length, static_cast<std::int64_t>(std::min(gemms, 9e18)), kMostInstructions};
+  }
   const std::int64_t reach_y = (loops.kernel_height - 1) * loops.dilation_height;
   const std::int64_t reach_x = (loops.kernel_width - 1) * loops.dilation_width;
   if (const auto rows = pads_misfit(loops.in_height, loops.out_height, loops.stride_height, reach_y, loops.pad_top))

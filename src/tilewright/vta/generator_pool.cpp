@@ -54,6 +54,7 @@ class MaxPoolStream {
 
  private:
   void tile(std::int64_t b, std::int64_t row, std::int64_t column) {
+    if (emit_.is_full()) return;
     b_ = b * schedule_.tile_b;
     y_ = row * schedule_.tile_h;
     x_ = column * schedule_.tile_w;

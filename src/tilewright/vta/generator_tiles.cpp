@@ -79,6 +79,7 @@ class TileStream {
   }
 
   void tile(const TileIndex& i) {
+    if (emit_.is_full()) return;
     index_ = i;
     b_ = extent(i.batch, t_.tile.tile_b, loops_.batch);
     y_ = extent(i.row, t_.tile.tile_h, loops_.out_height);
@@ -100,7 +101,7 @@ class TileStream {
     // A tile that sees nothing but padding has sums of zero.
     if (rows_.data > 0 && columns_.data > 0) {
       for (std::int64_t ci = 0; ci < t_.ci_steps; ++ci) {
-        for (std::int64_t ky = 0; ky < t_.kernel_steps; ++ky) multiply(ci, ky);
+        for (std::int64_t ky = 0; ky < t_.kernel_steps && !emit_.is_full(); ++ky) multiply(ci, ky);
       }
     }
     start();

@@ -36,6 +36,8 @@ std::string Misfit::sentence() const {
       return fmt::format("a kernel needs {} micro-ops, expected at most {}", need, limit);
     case MisfitKind::Field:
       return fmt::format("a field of an instruction would be {}, expected at most {}", need, limit);
+    case MisfitKind::Length:
+      return fmt::format("the program would have {} instructions or more, expected at most {}", need, limit);
     case MisfitKind::Unsupported:
       return "the instruction set has no form for this operator, expected conv, depthwise, fc or matmul";
   }

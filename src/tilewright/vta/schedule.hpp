@@ -39,7 +39,8 @@ enum class MisfitKind : std::uint8_t {
   AccOverflow,
   UopOverflow,
   Field,
-  Unsupported
+  Unsupported,
+  Length  // of the program
 };
 struct Misfit {
   MisfitKind kind = MisfitKind::TileRange;

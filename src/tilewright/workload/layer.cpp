@@ -258,6 +258,12 @@ TensorSizes tensor_sizes(const Layer& layer) {
           .output = {with_output_factors(layer, product)}};
 }
 
+double tensor_total(const Layer& layer) {
+  const TensorSizes sizes = tensor_sizes(layer);
+  return static_cast<double>(sizes.input.value) + static_cast<double>(sizes.weight.value) +
+         static_cast<double>(sizes.output.value);
+}
+
 Result<Layer> check(Layer layer) {
   Complaint complaint(layer);
   check_sizes(layer, complaint);

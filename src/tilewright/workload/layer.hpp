@@ -80,6 +80,9 @@ struct TensorSizes {
 };
 TensorSizes tensor_sizes(const Layer& layer);
 
+// Numbers in all three tensors; a double, because the sum may not fit in 63 bits.
+double tensor_total(const Layer& layer);
+
 // The layer itself, or a sentence that names the first impossible number: `layer 'conv1': stride is 0, expected at least 1`.
 // Products of a checked layer fit in 63 bits.
 Result<Layer> check(Layer layer);

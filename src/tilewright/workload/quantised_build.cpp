@@ -15,7 +15,9 @@
 namespace tilewright {
 namespace {
 
-constexpr std::int64_t kMostWeights = std::int64_t{1} << 31;                  // of a step
+constexpr std::int64_t kMostWeights = std::int64_t{1} << 31;  // of a step
+// Numbers of a network without weights of its own, which are there several times while it is compiled.
+constexpr double kMostSeededStep = 1 << 27, kMostSeeded = 1 << 28;
 constexpr std::int64_t kMostOnnx = std::numeric_limits<std::int32_t>::max();  // bytes, what protobuf can hold
 
 // The sum of two numbers from -63 to 63 is peaked in the middle and always fits int8.
@@ -43,6 +45,23 @@ TensorShape shape_in(const Draft& draft, std::size_t step, const std::vector<Ten
   return shapes[draft.steps[step].step.inputs[0]];
 }
 
+// A few lines describe a network that no memory holds.
+Result<Done> check_seeded(const Draft& draft) {
+  double total = 0;
+  for (const DraftStep& entry : draft.steps) {
+    if (entry.step.kind != StepKind::Product) continue;
+    const TensorSizes sizes = tensor_sizes(entry.step.layer);
+    const double numbers = static_cast<double>(sizes.weight.value) + static_cast<double>(sizes.output.value);
+    total += numbers;
+    if (numbers <= kMostSeededStep && total <= kMostSeeded) continue;
+    return invalid(
+        fmt::format("{}: step '{}': weights and results are {:.3g} numbers, {:.3g} with those before it; expected "
+                    "at most {:.3g} and {:.3g} of a network without weights of its own",
+                    draft.name, entry.step.name, numbers, total, kMostSeededStep, kMostSeeded));
+  }
+  return Done{};
+}
+
 }  // namespace
 
 Result<Done> resize(Draft& draft, const QuantiseOptions& options) {
@@ -66,6 +85,9 @@ Result<Done> resize(Draft& draft, const QuantiseOptions& options) {
       if (step.is_average) {
         step.layer.kernel_height = in.height;
         step.layer.kernel_width = in.width;
+        if (const Result<Done> fits = check_size(in); !fits || tensor_total(step.layer) > kMostSeeded) {
+          return invalid(fmt::format("{}: step '{}': averages {}, expected fewer", draft.name, step.name, to_text(in)));
+        }
         const auto area = static_cast<std::size_t>(in.height * in.width);
         draft.steps[index].weight.assign(static_cast<std::size_t>(in.channels) * area, 1 / static_cast<float>(area));
       }
@@ -109,6 +131,7 @@ void fill_weights(Draft& draft, std::uint64_t seed) {
 Result<Draft> draft_of(const Network& network, const QuantiseOptions& options) {
   TW_TRY(Draft draft, wired(network));
   TW_TRY(const Done resized, resize(draft, options));
+  TW_TRY(const Done small, check_seeded(draft));
   fill_weights(draft, options.seed);
   draft.input_range = options.input;
   return draft;
