@@ -379,17 +379,6 @@ TEST_F(TrainerTest, AFolderThatCannotBeWrittenIsOneSentence) {
   EXPECT_THAT(ran.error().message, HasSubstr("could not be made"));
 }
 
-TEST(Checksum, EveryByteAndTheLengthMatter) {
-  const std::string text = "nineteen characters";
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    std::string other = text;
-    other[i] = static_cast<char>(other[i] ^ 1);
-    EXPECT_NE(checksum(other), checksum(text)) << i;
-  }
-  EXPECT_NE(checksum(std::string(8, '\0')), checksum(std::string(9, '\0')));
-  EXPECT_EQ(checksum(text), checksum(text));
-}
-
 TEST(Algorithms, ListTheNearName) {
   const auto game = make_toy_game("toy:matrix", 0, 1, 1);
   ThreadPool threads(1);

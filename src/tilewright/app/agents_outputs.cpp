@@ -5,6 +5,7 @@
 
 #include "tilewright/app/agents_result.hpp"
 #include "tilewright/app/network_json.hpp"
+#include "tilewright/base/csv.hpp"
 #include "tilewright/base/text.hpp"
 
 namespace tilewright {
@@ -92,9 +93,11 @@ std::string to_json(const AgentsResult& result) {
 
 std::string correlation_csv(const AgentsResult& result) {
   const CorrelationMatrix& matrix = result.found.matrix;
-  std::string text = fmt::format("parameter,agent,{}\n", join(matrix.names, ","));
+  std::string text = "parameter,agent";
+  for (const std::string& name : matrix.names) text += "," + csv_cell(name);
+  text += "\n";
   for (std::size_t a = 0; a < matrix.names.size(); ++a) {
-    text += fmt::format("{},{}", matrix.names[a], result.found.clusters[a] + 1);
+    text += fmt::format("{},{}", csv_cell(matrix.names[a]), result.found.clusters[a] + 1);
     for (std::size_t b = 0; b < matrix.names.size(); ++b) text += fmt::format(",{}", matrix(a, b));
     text += "\n";
   }
@@ -104,7 +107,8 @@ std::string correlation_csv(const AgentsResult& result) {
 std::string stability_csv(const AgentsResult& result) {
   std::string text = "changed,to,mean,low,high,n,agents\n";
   for (const StabilityRow& row : result.stability) {
-    text += fmt::format("{},{},{},{},{},{},{}\n", row.varied, row.to, row.mean, row.low, row.high, row.count, row.agents);
+    text += fmt::format("{},{},{},{},{},{},{}\n", csv_cell(row.varied), csv_cell(row.to), row.mean, row.low, row.high,
+                        row.count, row.agents);
   }
   return text;
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tilewright/app/codesign_words.hpp"
+#include "tilewright/base/csv.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/vta/column_folding.hpp"
 
@@ -137,9 +138,7 @@ std::string layers_csv(const CodesignResult& result) {
       "layer,count,macs,cycles,ideal_share,mac_share,energy,tile_b,tile_h,tile_w,tile_ci,tile_co,h_threading,oc_threading,"
       "default_cycles,measurements,valid\n";
   for (const CodesignedLayer& layer : result.layers) {
-    std::string name = layer.name;
-    std::ranges::replace(name, ',', ';');
-    csv += fmt::format("{},{},{},", name, layer.count, macs(layer.layer).value);
+    csv += fmt::format("{},{},{},", csv_cell(layer.name), layer.count, macs(layer.layer).value);
     if (layer.found) {
       const vta::Schedule& s = layer.found->schedule;
       csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},", layer.found->timing.cycles, ideal_share(*layer.found),

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "tilewright/base/csv.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
 
@@ -16,25 +17,6 @@ namespace {
 constexpr std::string_view kHead = "problem,objective,layer,value,searcher,seed,budget,sample,design";
 constexpr std::size_t kFields = 9;
 
-// Nothing when a quote is left open.
-std::optional<std::vector<std::string>> fields_of(std::string_view line) {
-  std::vector<std::string> fields(1);
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (quoted && line[i] == '"' && i + 1 < line.size() && line[i + 1] == '"') {
-      fields.back() += line[++i];
-    } else if (line[i] == '"') {
-      quoted = !quoted;
-    } else if (line[i] == ',' && !quoted) {
-      fields.emplace_back();
-    } else {
-      fields.back() += line[i];
-    }
-  }
-  if (quoted) return std::nullopt;
-  return fields;
-}
-
 template <typename Number>
 bool parse(const std::string& text, Number& number) {
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -43,22 +25,12 @@ bool parse(const std::string& text, Number& number) {
 
 }  // namespace
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c == '\n' || c == '\r' ? ' ' : c;
-  }
-  return quoted + '"';
-}
-
 std::string best_csv(const std::vector<KnownBest>& best) {
   std::string text = fmt::format("{}\n", kHead);
   for (const KnownBest& entry : best) {
     text +=
-        fmt::format("{},{},{},{},{},{},{},{},{}\n", entry.problem, csv_field(entry.objective), csv_field(entry.layer),
-                    entry.value, csv_field(entry.searcher), entry.seed, entry.budget, entry.sample, csv_field(entry.design));
+        fmt::format("{},{},{},{},{},{},{},{},{}\n", entry.problem, csv_cell(entry.objective), csv_cell(entry.layer),
+                    entry.value, csv_cell(entry.searcher), entry.seed, entry.budget, entry.sample, csv_cell(entry.design));
   }
   return text;
 }
@@ -76,7 +48,7 @@ Result<std::vector<KnownBest>> read_best_csv(const std::string& text, const std:
       continue;
     }
     if (line.empty()) continue;
-    const auto fields = fields_of(line);
+    const auto fields = csv_names(line);
     if (!fields || fields->size() != kFields) {
       return invalid(fmt::format("{}:{}: {}, expected {} fields", where, number,
                                  fields ? fmt::format("has {} fields", fields->size()) : "a quote is left open", kFields));

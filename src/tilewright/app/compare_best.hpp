@@ -36,7 +36,4 @@ Result<std::vector<KnownBest>> read_best_file(const std::filesystem::path& path)
 void keep_better(std::vector<KnownBest>& best, const KnownBest& entry);
 const KnownBest* find_best(const std::vector<KnownBest>& best, const std::string& problem, const std::string& objective);
 
-// A field of a CSV line, in quotes where it needs them.
-std::string csv_field(const std::string& text);
-
 }  // namespace tilewright

@@ -5,6 +5,7 @@
 
 #include "tilewright/app/compare_result.hpp"
 #include "tilewright/app/network_json.hpp"
+#include "tilewright/base/csv.hpp"
 
 namespace tilewright {
 namespace {
@@ -105,8 +106,8 @@ std::string to_json(const CompareResult& result) {
 std::string compare_csv(const CompareResult& result) {
   std::string text = "contender,budget,seed,layer,samples,valid,repeated,best,factor\n";
   for (const CompareRow& row : result.rows) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{}\n", csv_field(result.contenders[row.contender].label),
-                        result.budgets[row.budget], row.seed, csv_field(result.layers[row.layer].name), row.samples,
+    text += fmt::format("{},{},{},{},{},{},{},{},{}\n", csv_cell(result.contenders[row.contender].label),
+                        result.budgets[row.budget], row.seed, csv_cell(result.layers[row.layer].name), row.samples,
                         row.valid, row.repeated, csv_number(row.value), csv_number(row.factor));
   }
   return text;
@@ -121,7 +122,7 @@ std::string layers_csv(const CompareResult& result) {
         const ComparedLayer& compared = result.layers[layer];
         const Interval& factor = standing.layers[layer];
         text += fmt::format(
-            "{},{},{},{},{},{},{},{},{}\n", csv_field(contender.label), result.budgets[budget], csv_field(compared.name),
+            "{},{},{},{},{},{},{},{},{}\n", csv_cell(contender.label), result.budgets[budget], csv_cell(compared.name),
             standing.factors.size(), csv_number(factor.value), csv_number(factor.low), csv_number(factor.high),
             compared.best ? csv_number(compared.best->value) : "", compared.target ? csv_number(*compared.target) : "");
       }
@@ -135,7 +136,7 @@ std::string curves_csv(const CompareResult& result) {
   for (const ComparedContender& contender : result.contenders) {
     for (std::size_t i = 0; i < contender.curve.size(); ++i) {
       const Interval& point = contender.curve[i];
-      text += fmt::format("{},{},{},{},{}\n", csv_field(contender.label), result.curve_samples[i], csv_number(point.value),
+      text += fmt::format("{},{},{},{},{}\n", csv_cell(contender.label), result.curve_samples[i], csv_number(point.value),
                           csv_number(point.low), csv_number(point.high));
     }
   }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tilewright/app/network_json.hpp"
+#include "tilewright/base/csv.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/cost/area.hpp"
 
@@ -260,12 +261,8 @@ std::string layers_csv(const MapResult& result) {
       "layer,operator,shape,stride,count,macs,latency,energy_nj,edp,area_um2,power_mw,l1,l2,utilisation,objective,dataflow,"
       "dataflow_factor,"
       "optimum_factor,samples,valid,repeated,members\n";
-  const auto quoted = [](std::string name) {
-    std::replace(name.begin(), name.end(), '"', '\'');
-    return name.find(',') == std::string::npos ? name : '"' + name + '"';
-  };
   for (const MappedLayer& layer : result.layers) {
-    csv += fmt::format("{},{},{},{},{},{},", quoted(layer.name), name_of(layer.layer.op), quoted(shape_text(layer.layer)),
+    csv += fmt::format("{},{},{},{},{},{},", csv_cell(layer.name), name_of(layer.layer.op), csv_cell(shape_text(layer.layer)),
                        stride_text(layer.layer), layer.count, macs(layer.nest).value);
     if (layer.found) {
       const Metrics& m = layer.found->metrics;
@@ -278,7 +275,7 @@ std::string layers_csv(const MapResult& result) {
     csv += fmt::format("{},{},{},{},{},{},{}\n", layer.dataflow,
                        layer.dataflow_factor ? fmt::format("{}", *layer.dataflow_factor) : "",
                        layer.optimum_factor ? fmt::format("{}", *layer.optimum_factor) : "", layer.ledger.samples,
-                       layer.ledger.valid, layer.ledger.repeated, quoted(join(layer.members, ";")));
+                       layer.ledger.valid, layer.ledger.repeated, csv_cell(join(layer.members, ";")));
   }
   return csv;
 }

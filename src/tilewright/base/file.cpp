@@ -1,9 +1,11 @@
 #include "tilewright/base/file.hpp"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -38,6 +40,26 @@ Error not_written(const std::filesystem::path& path, const std::string& reason) 
   return {ErrorCode::Io, fmt::format("{}: could not be written: {}", path.string(), reason)};
 }
 
+// Returns once the bytes are on the disk, so that a power cut after the renaming cannot leave an empty file; what failed, or
+// "".
+std::string write_synced(const std::filesystem::path& path, std::string_view content) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) return std::strerror(errno);
+  std::string failure;
+  while (!content.empty()) {
+    const ssize_t written = write(file, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      failure = std::strerror(errno);
+      break;
+    }
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (failure.empty() && fsync(file) != 0) failure = std::strerror(errno);
+  if (close(file) != 0 && failure.empty()) failure = std::strerror(errno);
+  return failure;
+}
+
 // Where a chain of links leads to.
 std::filesystem::path followed(std::filesystem::path path) {
   std::error_code status;
@@ -48,6 +70,13 @@ std::filesystem::path followed(std::filesystem::path path) {
 }
 
 }  // namespace
+
+void sync_directory(const std::filesystem::path& directory) {
+  const int file = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return;
+  fsync(file);
+  close(file);
+}
 
 Result<Done> write_file(const std::filesystem::path& path, std::string_view content) {
   const std::filesystem::path target = followed(path);
@@ -63,16 +92,13 @@ Result<Done> write_file(const std::filesystem::path& path, std::string_view cont
     return Done{};
   }
   const std::filesystem::path draft = target.string() + fmt::format(".{}.draft", getpid());
-  std::ofstream stream(draft, std::ios::binary | std::ios::trunc);
-  stream.write(content.data(), static_cast<std::streamsize>(content.size()));
-  stream.close();
-  status.clear();
-  if (stream) std::filesystem::rename(draft, target, status);
-  if (!stream || status) {
-    const std::string reason = status ? status.message() : std::strerror(errno);
-    std::filesystem::remove(draft, status);
-    return not_written(path, reason);
+  std::string failure = write_synced(draft, content);
+  if (failure.empty() && rename(draft.c_str(), target.c_str()) != 0) failure = std::strerror(errno);
+  if (!failure.empty()) {
+    unlink(draft.c_str());
+    return not_written(path, failure);
   }
+  sync_directory(target.has_parent_path() ? target.parent_path() : ".");
   return Done{};
 }
 

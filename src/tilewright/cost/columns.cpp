@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "tilewright/base/csv.hpp"
 #include "tilewright/cost/plan.hpp"
 
 namespace tilewright {
@@ -207,7 +208,7 @@ std::string csv_header() {
 }
 
 std::string csv_row(const std::string& network, const std::string& layer, const Row& row) {
-  std::string line = network + ',' + layer;
+  std::string line = csv_cell(network) + ',' + csv_cell(layer);
   for (std::size_t i = 0; i < kCsvColumnCount; ++i) {
     line += i < kFirstBlank ? "," : ", ";
     append_text(line, row[i]);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/base/checksum.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/marl/replay.hpp"
 #include "tilewright/marl/trainer.hpp"
@@ -44,13 +45,6 @@ Result<Done> write_synced(const std::filesystem::path& path, std::string_view co
   }
   close(file);
   return Done{};
-}
-
-void sync_directory(const std::filesystem::path& directory) {
-  const int file = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return;
-  fsync(file);
-  close(file);
 }
 
 TensorFile to_tensors(const TrainState& state) {
@@ -99,23 +93,6 @@ Result<TrainState> from_tensors(const TensorFile& file, std::size_t agent_count,
 
 }  // namespace
 
-std::uint64_t checksum(std::string_view bytes) {
-  std::uint64_t hash = 0x9E3779B97F4A7C15u ^ bytes.size();
-  const auto mix = [&hash](std::uint64_t word) {
-    hash = (hash ^ word) * 0xD6E8FEB86659FD93u;
-    hash ^= hash >> 32;
-  };
-  std::uint64_t word = 0;
-  for (; bytes.size() >= sizeof word; bytes.remove_prefix(sizeof word)) {
-    std::memcpy(&word, bytes.data(), sizeof word);
-    mix(word);
-  }
-  word = 0;
-  if (!bytes.empty()) std::memcpy(&word, bytes.data(), bytes.size());
-  mix(word);
-  return hash;
-}
-
 CheckpointDirectory::CheckpointDirectory(std::filesystem::path directory, std::size_t piece_bytes)
     : directory_(std::move(directory)), piece_bytes_(piece_bytes) {}
 
@@ -159,7 +136,7 @@ Result<Done> CheckpointDirectory::write_pieces(const Replay& replay) {
 
 Result<Done> CheckpointDirectory::write_latest(const File& learner, const File& trainer) const {
   const auto entry = [](const File& file) {
-    return Json{{"file", file.name}, {"bytes", file.bytes}, {"checksum", fmt::format("{:016x}", file.checksum)}};
+    return Json{{"file", file.name}, {"bytes", file.bytes}, {"checksum", checksum_text(file.checksum)}};
   };
   Json json{{"format", kFormat}, {"learner", entry(learner)}, {"trainer", entry(trainer)}, {"replay", Json::array()}};
   for (const Piece& piece : pieces_) {
@@ -167,17 +144,8 @@ Result<Done> CheckpointDirectory::write_latest(const File& learner, const File& 
     item.update(entry(piece.file));
     json["replay"].push_back(item);
   }
-  const std::filesystem::path draft = directory_ / "latest.json.draft";
-  TW_TRY(const Done written, write_synced(draft, json.dump(1) + "\n"));
-  sync_directory(directory_);
-  std::error_code status;
-  std::filesystem::rename(draft, directory_ / "latest.json", status);
-  if (status) {
-    return Error{ErrorCode::Io,
-                 fmt::format("{}: could not be replaced: {}", (directory_ / "latest.json").string(), status.message())};
-  }
-  sync_directory(directory_);
-  return Done{};
+  sync_directory(directory_);  // the names of the files, before the one that refers to them
+  return write_file(directory_ / "latest.json", json.dump(1) + "\n");
 }
 
 void CheckpointDirectory::delete_unnamed(const File& learner, const File& trainer) const {

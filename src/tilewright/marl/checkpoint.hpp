@@ -23,9 +23,6 @@ namespace tilewright {
 
 struct TrainState;
 
-// 64 bits that change when any byte does.
-std::uint64_t checksum(std::string_view bytes);
-
 class CheckpointDirectory {
  public:
   // Transitions go into pieces of at most this many bytes, which bounds the memory that writing and reading take.
