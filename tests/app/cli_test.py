@@ -90,6 +90,8 @@ class Batch(unittest.TestCase):
     def test_a_malformed_line_is_an_error_line(self):
         result = run("evaluate", "--batch", "-", stdin="{}\nnonsense\n")
         self.assertEqual([json.loads(line)["status"] for line in result.stdout.splitlines()], ["error", "error"])
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("2 of 2 cases gave no cost", result.stderr)
 
 
 class Zoo(unittest.TestCase):

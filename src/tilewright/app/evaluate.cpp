@@ -29,15 +29,18 @@ int run_cases(const EvaluateArguments& arguments) {
   }
   std::ios::sync_with_stdio(false);
   const bool live = isatty(STDERR_FILENO) != 0;
-  const auto progress = [&](const BatchCounts& counts) {
-    if (live) say(fmt::format("\r{} cases, {} errors", with_thousands(counts.lines), with_thousands(counts.errors)));
+  const auto progress = [&](const BatchCounts& so_far) {
+    if (live) say(fmt::format("\r{} cases, {} errors", with_thousands(so_far.lines), with_thousands(so_far.errors)));
   };
-  evaluate_batch(arguments.cases == "-" ? std::cin : file, std::cout, {*model, *constraints},
-                 static_cast<std::size_t>(arguments.threads), progress);
+  const BatchCounts counts = evaluate_batch(arguments.cases == "-" ? std::cin : file, std::cout, {*model, *constraints},
+                                            static_cast<std::size_t>(arguments.threads), progress);
   if (live) say("\n");
   if (!std::cout) return report({ErrorCode::Io, "standard output: could not be written"});
   if (std::cin.bad() || file.bad()) return report({ErrorCode::Io, fmt::format("{}: could not be read", arguments.cases)});
-  return kExitDone;
+  if (counts.errors == 0) return kExitDone;
+  say(fmt::format("{} of {} cases gave no cost; each says why\n", with_thousands(counts.errors),
+                  with_thousands(counts.lines)));
+  return kExitInfeasible;
 }
 
 std::vector<LayerResult> evaluate_layers(const Job& job) {
