@@ -147,7 +147,7 @@ class Directory(AgentsTest):
         directory = self.folder / "new" / "agents"
         text = self.done(*SMALL, "-o", directory)
         self.assertEqual({path.name for path in directory.iterdir()},
-                         {"assignment.yaml", "correlation.csv", "stability.csv", "agents.json", "report.html"})
+                         {"assignment.yaml", "correlation.csv", "stability.csv", "agents.json", "report.html", "run.json"})
         self.assertIn("assignment.yaml", text.splitlines()[-1])
         found = json.loads((directory / "agents.json").read_text())
         with open(directory / "correlation.csv", newline="") as file:
@@ -191,7 +191,7 @@ class Refused(AgentsTest):
 
     def test_a_file_in_the_way(self):
         (self.folder / "file").write_text("")
-        self.refused(*SMALL, "-o", self.folder / "file" / "agents", saying="cannot make the directory")
+        self.refused(*SMALL, "-o", self.folder / "file" / "agents", saying="could not be made")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import unittest
 PROGRAM = sys.argv[1]
 PROBLEM = ["--network", "zoo:resnet18", "--hardware", "zoo:gamma-edge"]
 SMALL = [*PROBLEM, "--layer", "conv2_1"]
-FILES = {"compare.json", "compare.csv", "layers.csv", "curves.csv", "best.csv", "report.html"}
+FILES = {"compare.json", "compare.csv", "layers.csv", "curves.csv", "best.csv", "report.html", "run.json"}
 
 
 def run(*arguments):
@@ -190,7 +190,7 @@ class Repeated(CompareTest):
             directory = self.folder / str(threads)
             self.done(*SMALL, "--searches", "agents,rl,random,genetic,gamma,ant-colony,annealing", "--budgets", "30,60",
                       "--seeds", 3, "--targets", "random:200", "--threads", threads, "-o", directory)
-            outputs.append([(directory / name).read_bytes() for name in sorted(FILES - {"compare.json", "report.html"})])
+            outputs.append([(directory / name).read_bytes() for name in sorted(FILES - {"compare.json", "report.html", "run.json"})])
         self.assertEqual(outputs[0], outputs[1])
         self.assertEqual(outputs[0], outputs[2])
 
@@ -350,7 +350,7 @@ class Refused(CompareTest):
     def test_a_file_in_the_way(self):
         (self.folder / "file").write_text("")
         self.refused(*SMALL, "--searches", "random", "--samples", 5, "-o", self.folder / "file" / "x",
-                     saying="cannot make the directory")
+                     saying="could not be made")
 
 
 if __name__ == "__main__":

@@ -90,6 +90,10 @@ class CompileTest(unittest.TestCase):
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         return result
 
+    def assertSameBut(self, one, other, but="run.json"):  # which has the command
+        one, other = files_of(one), files_of(other)
+        self.assertEqual({**one, but: b""}, {**other, but: b""})
+
     def manifest(self, directory=None):
         return json.loads(((directory or self.out) / "manifest.json").read_text())
 
@@ -112,7 +116,7 @@ class Compiled(CompileTest):
         self.assertIn("tiny on zoo:vta (1 x 16 x 16), pipelined core, latencies 16 and 16, seed 1: 3 programs", text)
         self.assertTrue(text.endswith("verified: 5,760 elements of 3 steps equal\n"), text)
         self.assertEqual(sorted(files_of(self.out)), ["1_conv1.vtaprog", "2_conv2.vtaprog", "3_conv3.vtaprog", "listing.txt",
-                                                      "machine.json", "manifest.json"])
+                                                      "machine.json", "manifest.json", "run.json"])
         manifest = self.manifest()
         self.assertEqual(manifest["verification"]["elements"], 24 * 144 + 24 * 36 + 40 * 36)
         self.assertTrue(manifest["verification"]["equal"])
@@ -171,10 +175,10 @@ class Compiled(CompileTest):
         other = self.folder / "other"
         self.done("zoo:squeezenet", "--input-size", "40", "--threads", "1", "-o", self.out)
         self.done("zoo:squeezenet", "--input-size", "40", "--threads", "3", "-o", other)
-        self.assertEqual(files_of(self.out), files_of(other))
-        before = files_of(other)
-        self.done("zoo:squeezenet", "--input-size", "40", "--seed", "2", "-o", other)
-        self.assertNotEqual(before["01_conv1.vtaprog"], files_of(other)["01_conv1.vtaprog"])
+        self.assertSameBut(self.out, other)
+        seeded = self.folder / "seeded"
+        self.done("zoo:squeezenet", "--input-size", "40", "--seed", "2", "-o", seeded)
+        self.assertNotEqual(files_of(other)["01_conv1.vtaprog"], files_of(seeded)["01_conv1.vtaprog"])
 
     def test_host_steps_have_reasons(self):
         text = self.done("zoo:squeezenet", "--input-size", "40").stdout
@@ -219,7 +223,7 @@ class Compiled(CompileTest):
         whole = files_of(self.out)
         one, blind = self.folder / "one", self.folder / "blind"
         self.assertIn("verified: 864 elements of 1 step equal", self.done(self.tiny, "--layer", "conv2", "-o", one).stdout)
-        self.assertEqual(sorted(files_of(one)), ["2_conv2.vtaprog", "listing.txt", "machine.json", "manifest.json"])
+        self.assertEqual(sorted(files_of(one)), ["2_conv2.vtaprog", "listing.txt", "machine.json", "manifest.json", "run.json"])
         self.assertEqual(files_of(one)["2_conv2.vtaprog"], whole["2_conv2.vtaprog"])
         self.assertEqual(self.manifest(one)["verification"]["elements"], 864)
         self.assertIn("not verified", self.done(self.tiny, "--no-verify", "-o", blind).stdout)
@@ -239,10 +243,11 @@ class Schedules(CompileTest):
         self.assertEqual(steps[1]["schedule"], KNOBS)
         other = self.folder / "other"
         self.done(self.tiny, "--schedules", self.out / "manifest.json", "-o", other)
-        self.assertEqual(files_of(other), files_of(self.out))
-        self.done(self.tiny, "-o", other)
-        self.assertNotEqual(self.manifest(other)["steps"][1]["schedule"], KNOBS)
-        self.assertEqual(self.manifest(other)["steps"][2:], steps[2:])
+        self.assertSameBut(other, self.out)
+        plain = self.folder / "plain"
+        self.done(self.tiny, "-o", plain)
+        self.assertNotEqual(self.manifest(plain)["steps"][1]["schedule"], KNOBS)
+        self.assertEqual(self.manifest(plain)["steps"][2:], steps[2:])
 
     def test_schedules_that_cannot_be(self):
         def refused(layers, saying):
@@ -289,17 +294,18 @@ class Refused(CompileTest):
     def test_directories_that_hold_other_programs_stay_as_they_are(self):
         self.done(self.tiny, "-o", self.out)
         before = files_of(self.out)
-        self.refused("zoo:squeezenet", "--input-size", "40", "-o", self.out, saying="which is not of this compilation")
-        self.refused(self.tiny, "--layer", "conv2", "-o", self.out, saying="has 1_conv1.vtaprog, which is not of this compilation")
+        self.refused("zoo:squeezenet", "--input-size", "40", "-o", self.out, saying="network of the run there is")
+        self.refused(self.tiny, "--layer", "conv2", "-o", self.out, saying='layer of the run there is "", but now it is "conv2"')
         self.assertEqual(files_of(self.out), before)
         (self.out / "manifest.json").unlink()  # as a run leaves it that was killed
         self.done(self.tiny, "-o", self.out)
         self.assertEqual(files_of(self.out), before)
-        for name in ("run.json", "machine.json", "listing.txt"):
+        for name, saying in (("run.json", "run.json: does not describe a run"), ("machine.json", "holds 'machine.json' and no run"),
+                             ("thesis.tex", "holds 'thesis.tex' and no run")):
             other = self.folder / f"with_{name}"
             other.mkdir()
             (other / name).write_text("{}")
-            self.refused(self.tiny, "-o", other, saying=f"has {name}, which is not of this compilation, expected an empty directory")
+            self.refused(self.tiny, "-o", other, saying=saying)
             self.assertEqual(files_of(other), {name: b"{}"})
         blocked = self.folder / "file"
         blocked.write_text("")

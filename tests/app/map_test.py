@@ -38,9 +38,15 @@ def run(verb, *arguments, cwd=None):
 
 
 def files_of(directory):
-    """Every file of a run that must be the same bytes whatever happened on the way."""
-    return {str(path.relative_to(directory)): path.read_bytes() for path in sorted(directory.rglob("*"))
+    """Every file of a run that must be the same bytes whatever happened on the way. The store's are not: points are in it in the
+    order they came, so that its checksum in run.json is not the same either."""
+    files = {str(path.relative_to(directory)): path.read_bytes() for path in sorted(directory.rglob("*"))
             if path.is_file() and not path.name.startswith("store.sqlite") and path.name != "lock"}
+    if "outputs" in (record := json.loads(files.get("run.json", b"{}"))):
+        for checksum in ("store.sqlite", "report.html"):
+            record["outputs"].pop(checksum, None)
+        files["run.json"] = json.dumps({**record, "digest": ""}).encode()
+    return files
 
 
 class MapTest(unittest.TestCase):

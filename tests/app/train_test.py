@@ -176,7 +176,7 @@ class Directory(TrainTest):
         handle = os.open(self.folder, os.O_RDONLY)
         self.addCleanup(os.close, handle)
         fcntl.flock(handle, fcntl.LOCK_EX)
-        self.refused(*TOY, "-o", self.folder, saying="another process is training in it")
+        self.refused(*TOY, "-o", self.folder, saying="another process is at work in it")
 
 
 class Continued(TrainTest):

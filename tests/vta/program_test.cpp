@@ -51,6 +51,17 @@ TEST(Program, SizesThatLieAskForNoMemory) {
             "bad_section: long: 1 bytes follow the last section, expected none");
 }
 
+TEST(Program, FilesNoticeEveryFlippedBit) {
+  const Bytes file = to_file(program_from_bytes(good(), "good").value());
+  ASSERT_TRUE(program_from_bytes(file, "file"));
+  EXPECT_EQ(to_bytes(program_from_bytes(file, "file").value()), good());
+  for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
+    Bytes other = file;
+    other[bit / 8] = static_cast<std::uint8_t>(other[bit / 8] ^ 1 << bit % 8);
+    EXPECT_FALSE(program_from_bytes(other, "flipped")) << bit;
+  }
+}
+
 TEST(Program, ListingHasALinePerInstruction) {
   EXPECT_EQ(
       listing(program_from_bytes(good(), "good").value(), Machine{}),

@@ -10,6 +10,7 @@
 #include "tilewright/app/print.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
+#include "tilewright/store/run_directory.hpp"
 
 namespace tilewright {
 namespace {
@@ -84,13 +85,10 @@ Result<AgentsResult> find_agents(const AgentsArguments& arguments, const Mapping
 }
 
 Result<Done> write_results(const AgentsResult& result, const std::filesystem::path& directory) {
-  std::error_code status;
-  std::filesystem::create_directories(directory, status);
-  if (status) {
-    return Error{ErrorCode::Io, fmt::format("{}: cannot make the directory: {}", directory.string(), status.message())};
-  }
   TW_TRY([[maybe_unused]] const Done a, write_file(directory / "assignment.yaml", to_yaml(result.found.assignment)));
   TW_TRY([[maybe_unused]] const Done b, write_file(directory / "correlation.csv", correlation_csv(result)));
+  std::error_code ignored;
+  std::filesystem::remove(directory / "stability.csv", ignored);  // of an earlier run that asked for it
   if (!result.stability.empty()) {
     TW_TRY([[maybe_unused]] const Done c, write_file(directory / "stability.csv", stability_csv(result)));
   }
@@ -98,24 +96,35 @@ Result<Done> write_results(const AgentsResult& result, const std::filesystem::pa
   return write_file(directory / "report.html", to_html(result));
 }
 
+Result<int> agents_and_tell(const AgentsArguments& arguments) {
+  ThreadPool threads(static_cast<std::size_t>(arguments.threads));
+  TW_TRY(const MappingJob job, read_mapping_job(arguments.mapping, threads));
+  std::optional<RunDirectory> directory;
+  if (!arguments.output.empty()) {  // before the work, so that it is not lost to a wrong directory
+    TW_TRY(RunDirectory opened, RunDirectory::open(arguments.output));
+    directory.emplace(std::move(opened));
+  }
+  TW_TRY(const AgentsResult result, find_agents(arguments, job));
+  if (directory) {
+    TW_TRY([[maybe_unused]] const Done begun,
+           directory->begin_or_replace(plain_run_json("agents", TILEWRIGHT_VERSION, arguments.command)));
+    TW_TRY([[maybe_unused]] const Done written, write_results(result, directory->path()));
+    TW_TRY([[maybe_unused]] const Done ended, directory->end());
+  }
+  print(arguments.json ? to_json(result) : to_text(result));
+  if (directory && !arguments.json) {
+    print(fmt::format("{}: assignment.yaml (for map --assign), correlation.csv, {}agents.json, report.html
+",
+                      arguments.output, result.stability.empty() ? "" : "stability.csv, "));
+  }
+  return kExitDone;
+}
+
 }  // namespace
 
 int run_agents(const AgentsArguments& arguments) {
-  ThreadPool threads(static_cast<std::size_t>(arguments.threads));
-  const Result<MappingJob> job = read_mapping_job(arguments.mapping, threads);
-  if (!job) return report(job.error());
-  const Result<AgentsResult> result = find_agents(arguments, *job);
-  if (!result) return report(result.error());
-  if (!arguments.output.empty()) {
-    const Result<Done> written = write_results(*result, arguments.output);
-    if (!written) return report(written.error());
-  }
-  print(arguments.json ? to_json(*result) : to_text(*result));
-  if (!arguments.output.empty() && !arguments.json) {
-    print(fmt::format("{}: assignment.yaml (for map --assign), correlation.csv, {}agents.json, report.html\n",
-                      arguments.output, result->stability.empty() ? "" : "stability.csv, "));
-  }
-  return kExitDone;
+  const Result<int> code = agents_and_tell(arguments);
+  return code ? *code : report(code.error());
 }
 
 }  // namespace tilewright

@@ -1,6 +1,6 @@
 // The directory of a `codesign` run:
 //
-//   run.json          what was asked for: enough to do it again     programs/     a .vtaprog per program, and manifest.json
+//   run.json          what was asked for, checksums of the rest     programs/     a .vtaprog per program, and manifest.json
 //   store.sqlite      every measured point                          listing.txt   their instructions
 //   machine.json      the machine                                   layers.csv    a line per layer
 //   schedules.json    for `compile --schedules`                     convergence.csv, calibration.csv
@@ -18,16 +18,14 @@
 #include "tilewright/app/codesign_result.hpp"
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/map_result.hpp"
-#include "tilewright/app/map_run.hpp"
 #include "tilewright/app/print.hpp"
-#include "tilewright/app/run_format.hpp"
 #include "tilewright/app/settings_text.hpp"
 #include "tilewright/app/stop_signal.hpp"
-#include "tilewright/app/train_outputs.hpp"
 #include "tilewright/app/train_progress.hpp"
+#include "tilewright/base/checksum.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
-#include "tilewright/marl/checkpoint.hpp"
+#include "tilewright/store/run_directory.hpp"
 #include "tilewright/vta/disassembly.hpp"
 #include "tilewright/vta/network_manifest.hpp"
 #include "tilewright/vta/reference.hpp"
@@ -109,7 +107,7 @@ CodesignArguments arguments_from(const RunJson& json) {
 }
 
 std::string codesign_run_json(const CodesignArguments& arguments, const CodesignJob& job) {
-  const auto hash = [](const std::string& content) { return fmt::format("{:016x}", checksum(content)); };
+  const auto hash = [](const std::string& content) { return checksum_text(checksum(content)); };
   const RunJson json{
       {"format", kRunFormat},
       {"verb", "codesign"},
@@ -121,26 +119,20 @@ std::string codesign_run_json(const CodesignArguments& arguments, const Codesign
 }
 
 struct CodesignRun {
-  std::optional<RunLock> lock;
+  std::optional<RunDirectory> directory;
   std::optional<StoredMemory> memory;
 };
 
 Result<CodesignRun> open_codesign_run(const CodesignArguments& arguments, const CodesignJob& job) {
   CodesignRun run;
-  const fs::path directory = arguments.output;
   if (!arguments.output.empty()) {
-    const std::string record = codesign_run_json(arguments, job);
-    TW_TRY([[maybe_unused]] const Done same, check_same_record(directory, record));
-    TW_TRY(RunLock lock, RunLock::take(directory));
-    run.lock.emplace(std::move(lock));
-    std::error_code status;
-    if (!fs::exists(directory / "run.json", status)) {
-      TW_TRY([[maybe_unused]] const Done written, write_file(directory / "run.json", record));
-    }
+    TW_TRY(RunDirectory directory, RunDirectory::open(arguments.output));
+    TW_TRY([[maybe_unused]] const Done begun, directory.begin_or_continue(codesign_run_json(arguments, job)));
+    run.directory.emplace(std::move(directory));
   }
-  const fs::path path = !arguments.store.empty() ? fs::path(arguments.store) : directory / "store.sqlite";
   if (arguments.store.empty() && arguments.output.empty()) return run;
-  TW_TRY(Store store, Store::open(path));
+  TW_TRY(Store store,
+         Store::open(!arguments.store.empty() ? fs::path(arguments.store) : run.directory->path() / kStoreFile));
   TW_TRY(StoredMemory memory, StoredMemory::open(std::move(store), job.spaces()));
   run.memory.emplace(std::move(memory));
   return run;
@@ -232,8 +224,10 @@ Result<int> codesign(const CodesignArguments& arguments) {
   if (result.machine) {
     TW_TRY([[maybe_unused]] const Done checked, check_unless_stopped(arguments, threads, result));
   }
-  if (!arguments.output.empty()) {
-    TW_TRY([[maybe_unused]] const Done written, write_codesign(result, job, arguments.output));
+  if (run.directory) {
+    TW_TRY([[maybe_unused]] const Done written, write_codesign(result, job, run.directory->path()));
+    run.memory.reset();  // the store is a whole file once it is closed
+    TW_TRY([[maybe_unused]] const Done ended, run.directory->end());
   }
   print(arguments.json ? to_json(result) : to_text(result));
   say(fmt::format("{} measurements in {:.1f} s{}, all in {:.1f} s{}\n", with_thousands(totals_of(result).measurements),

@@ -24,8 +24,8 @@ void add_train_options(CLI::App& verb, TrainArguments& train) {
   verb.add_option("--threads", train.threads, "0 = all")->capture_default_str()->check(CLI::Range(0, 1024))->group(run);
   verb.add_option("--curve-every", s.curve_every, "episodes per point of the curve; default 1000, less in short runs")
       ->group(run);
-  verb.add_option("--checkpoint-every", train.checkpoint_every, "episodes; 0 = only at the end")
-      ->capture_default_str()
+  verb.add_option("--checkpoint-every", train.checkpoint_every,
+                  fmt::format("episodes; 0 = only at the end; default {}", kDefaultCheckpointEvery))
       ->group(run);
   verb.add_option("--eval", train.eval, "greedy episodes at the end")->group(run);
   verb.add_option("--render", train.render, "draw a greedy episode into this file: an SVG that moves")->group(run);

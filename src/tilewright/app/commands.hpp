@@ -45,16 +45,18 @@ struct ZooArguments {
 };
 int run_zoo(const ZooArguments& arguments);
 
+inline constexpr std::int64_t kDefaultCheckpointEvery = 5'000;
+
 struct TrainArguments {
   TrainSettings settings;
   std::optional<std::int64_t> episodes;
   std::string output;  // a directory; empty = nothing is written
   bool resume = false;
-  int threads = 0;  // 0 = all processors
-  std::int64_t checkpoint_every = 5'000;
-  std::int64_t eval = 0;  // greedy episodes at the end
-  std::string render;     // a file for an episode as SVG
-  std::string replay;     // a recorded trajectory to step again instead of training
+  int threads = 0;                               // 0 = all processors
+  std::optional<std::int64_t> checkpoint_every;  // nothing = as the run began, or kDefaultCheckpointEvery
+  std::optional<std::int64_t> eval;              // greedy episodes at the end; nothing = as the run began, or none
+  std::string render;                            // a file for an episode as SVG
+  std::string replay;                            // a recorded trajectory to step again instead of training
   bool counters = false;
   bool list = false;
   bool json = false;

@@ -16,6 +16,7 @@
 #include "tilewright/app/train_progress.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
+#include "tilewright/store/run_directory.hpp"
 
 namespace tilewright {
 namespace {
@@ -61,13 +62,6 @@ class CompareProgress {
   Clock::time_point start_, next_;
 };
 
-Result<Done> make_directory(const std::filesystem::path& directory) {
-  std::error_code status;
-  std::filesystem::create_directories(directory, status);
-  if (!status) return Done{};
-  return Error{ErrorCode::Io, fmt::format("{}: cannot make the directory: {}", directory.string(), status.message())};
-}
-
 Result<Done> write_results(const CompareResult& result, std::vector<KnownBest> best,
                            const std::filesystem::path& directory) {
   for (const ComparedLayer& layer : result.layers) {
@@ -91,10 +85,13 @@ bool has_finished_run(const CompareRuns& runs) {
 Result<int> compare_and_tell(const CompareArguments& arguments) {
   TW_TRY(const ComparePlan plan, plan_comparison(arguments));
   std::vector<KnownBest> earlier;
-  const std::filesystem::path directory = arguments.output;
+  std::optional<RunDirectory> directory;
   if (!arguments.output.empty()) {  // before the work, so that hours are not lost to a wrong directory
-    TW_TRY(const Done made, make_directory(directory));
-    TW_TRY(earlier, read_best_file(directory / "best.csv"));
+    constexpr std::string_view kMayHold[] = {"best.csv"};  // of other comparisons
+    TW_TRY(RunDirectory opened, RunDirectory::open(arguments.output, kMayHold));
+    TW_TRY(earlier, read_best_file(opened.path() / "best.csv"));
+    TW_TRY(const Done begun, opened.begin_or_replace(plain_run_json("compare", TILEWRIGHT_VERSION, arguments.command)));
+    directory.emplace(std::move(opened));
   }
   listen_for_stop();
   CompareProgress progress;
@@ -102,12 +99,17 @@ Result<int> compare_and_tell(const CompareArguments& arguments) {
                                                 [&](const CompareStatus& status) { progress.show(status); }));
   progress.end();
   if (runs.interrupted && !has_finished_run(runs)) {
-    say(fmt::format("stopped before the first of {} runs was finished, so there is nothing to compare\n", runs.runs.size()));
+    if (directory) {
+      TW_TRY(const Done ended, directory->end());
+    }
+    say(fmt::format("stopped before the first of {} runs was finished, so there is nothing to compare
+", runs.runs.size()));
     return kExitInterrupted;
   }
   const CompareResult result = summarise(plan, runs, earlier, arguments);
-  if (!arguments.output.empty()) {
-    TW_TRY(const Done written, write_results(result, earlier, directory));
+  if (directory) {
+    TW_TRY(const Done written, write_results(result, earlier, directory->path()));
+    TW_TRY(const Done ended, directory->end());
   }
   print(arguments.json ? to_json(result) : to_text(result));
   if (!arguments.output.empty() && !arguments.json) {

@@ -2,19 +2,21 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <set>
 
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/compile_command.hpp"
 #include "tilewright/app/compile_result.hpp"
 #include "tilewright/app/print.hpp"
 #include "tilewright/app/simulate_command.hpp"
+#include "tilewright/base/checksum.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
+#include "tilewright/store/run_directory.hpp"
 #include "tilewright/vta/disassembly.hpp"
 #include "tilewright/workload/quantised_build.hpp"
 
@@ -22,22 +24,38 @@ namespace tilewright {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 
 constexpr const char *kManifest = "manifest.json", *kMachine = "machine.json", *kListing = "listing.txt";
 
-// Of the files that are there, one that no earlier run of the same compilation has written. Where such a run was killed,
-// the manifest is missing, but a machine or a listing never stands without programs.
-std::optional<std::string> foreign_file(const std::set<std::string>& present, const std::set<std::string>& ours) {
-  if (present.contains("run.json")) return "run.json";
-  bool is_ours = present.contains(kManifest);
-  for (const std::string& name : present) {
-    is_ours = is_ours || ours.contains(name);
-    if (name.ends_with(".vtaprog") && !ours.contains(name)) return name;
+Result<std::string> compile_run_json(const CompileArguments& arguments, const vta::Machine& machine) {
+  Json inputs{{"machine", checksum_text(checksum(vta::to_json(machine)))}};
+  for (const auto& [name, source] : {std::pair("network", arguments.network), {"schedules", arguments.schedules}}) {
+    std::error_code status;
+    if (!fs::is_regular_file(source, status)) continue;  // of the zoo, or the default ones
+    TW_TRY(const std::uint64_t content, file_checksum(source));
+    inputs[name] = checksum_text(content);
   }
-  for (const char* name : {kMachine, kListing}) {
-    if (!is_ours && present.contains(name)) return name;
-  }
-  return std::nullopt;
+  const Json json{{"format", kRunFormat},
+                  {"verb", "compile"},
+                  {"version", TILEWRIGHT_VERSION},
+                  {"command", arguments.command},
+                  {"arguments",
+                   {{"network", arguments.network},
+                    {"machine", arguments.machine},
+                    {"schedules", arguments.schedules},
+                    {"layer", arguments.layer},
+                    {"seed", arguments.seed},
+                    {"batch", arguments.batch},
+                    {"input_size", arguments.input_size},
+                    {"core", arguments.core},
+                    {"read_latency", arguments.timing.read_latency},
+                    {"write_latency", arguments.timing.write_latency},
+                    {"bus_bytes", arguments.timing.bus_bytes},
+                    {"burst_bytes", arguments.timing.burst_bytes},
+                    {"no_verify", arguments.no_verify}}},
+                  {"inputs", inputs}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 // The directory of a compilation, one program at a time. The manifest comes last: where it is, everything is.
@@ -46,28 +64,14 @@ class CompiledFiles {
   // An empty name writes nothing.
   explicit CompiledFiles(fs::path directory) : directory_(std::move(directory)) {}
 
-  // Refuses a directory with files of others: those that would be overwritten, and programs nobody could tell from ours.
-  Result<Done> open(const Compilation& compilation) {
+  Result<Done> open(const CompileArguments& arguments, const Compilation& compilation) {
     if (directory_.empty()) return Done{};
-    std::error_code failure;
-    fs::create_directories(directory_, failure);
-    if (failure)
-      return Error{ErrorCode::Io, fmt::format("{}: could not be made: {}", directory_.string(), failure.message())};
-    std::set<std::string> ours;
-    for (std::size_t step = 1; step < compilation.network.steps.size(); ++step) {
-      if (compilation.plan.steps[step].schedule) ours.insert(vta::program_file(compilation.network, step));
-    }
-    std::set<std::string> present;
-    for (const fs::directory_entry& entry : fs::directory_iterator(directory_, failure)) {
-      present.insert(entry.path().filename().string());
-    }
-    if (failure)
-      return Error{ErrorCode::Io, fmt::format("{}: could not be read: {}", directory_.string(), failure.message())};
-    if (const auto foreign = foreign_file(present, ours)) {
-      return invalid(fmt::format("{}: has {}, which is not of this compilation, expected an empty directory",
-                                 directory_.string(), printable(*foreign)));
-    }
-    fs::remove(directory_ / kManifest, failure);
+    TW_TRY(RunDirectory run, RunDirectory::open(directory_));
+    TW_TRY(const std::string record, compile_run_json(arguments, compilation.plan.machine));
+    TW_TRY([[maybe_unused]] const Done begun, run.begin_or_continue(record));
+    std::error_code ignored;
+    fs::remove(directory_ / kManifest, ignored);
+    run_.emplace(std::move(run));
     return Done{};
   }
 
@@ -84,7 +88,7 @@ class CompiledFiles {
     write(kListing, listing_);
     write(kManifest, manifest_of(compilation));
     if (error_) return *error_;
-    return Done{};
+    return run_->end();
   }
 
  private:
@@ -95,6 +99,7 @@ class CompiledFiles {
   }
 
   fs::path directory_;
+  std::optional<RunDirectory> run_;
   std::string listing_;
   std::optional<Error> error_;  // the first; nothing is written after it
 };
@@ -245,7 +250,7 @@ Result<int> compile(const CompileArguments& arguments) {
   ThreadPool pool(static_cast<std::size_t>(arguments.threads));
   TW_TRY(Compilation compilation, plan(arguments, pool));
   CompiledFiles files(arguments.output);
-  TW_TRY([[maybe_unused]] const Done opened, files.open(compilation));
+  TW_TRY([[maybe_unused]] const Done opened, files.open(arguments, compilation));
   {
     CompileProgress progress(compilation.plan.program_count());
     const auto on_program = [&](std::size_t step, const vta::Program& program) {

@@ -25,6 +25,7 @@ struct CompileArguments {
   std::string output;  // a directory; empty = nothing is written
   int threads = 0;     // 0 = all processors
   bool json = false;
+  std::vector<std::string> command;  // the command line
 };
 // A machine that computes what networks are quantised to; those of other widths only run programs.
 Result<vta::Machine> read_compiled_machine(const std::string& source);

@@ -143,6 +143,7 @@ int run(int argc, char** argv) {
   add_codesign_options(*codesign_verb, codesign);
 
   CompileArguments compile;
+  compile.command.assign(argv, argv + argc);
   CLI::App* compile_verb = app.add_subcommand("compile", "a whole network as programs of a VTA-class machine, verified");
   add_compile_options(*compile_verb, compile);
 

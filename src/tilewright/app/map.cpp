@@ -11,9 +11,9 @@
 #include "tilewright/app/print.hpp"
 #include "tilewright/app/settings_text.hpp"
 #include "tilewright/app/stop_signal.hpp"
-#include "tilewright/app/train_outputs.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
+#include "tilewright/store/run_directory.hpp"
 
 namespace tilewright {
 namespace {
@@ -21,25 +21,20 @@ namespace {
 namespace fs = std::filesystem;
 
 struct MapRun {
-  std::optional<RunLock> lock;
+  std::optional<RunDirectory> directory;
   std::optional<StoredMemory> memory;
 };
 
 Result<MapRun> open_run(const MapArguments& arguments, const MappingJob& job) {
   MapRun run;
-  const fs::path directory = arguments.output;
   if (!arguments.output.empty()) {
-    TW_TRY([[maybe_unused]] const Done same, check_same_run(directory, arguments, job));
-    TW_TRY(RunLock lock, RunLock::take(directory));
-    run.lock.emplace(std::move(lock));
-    std::error_code status;
-    if (!fs::exists(directory / "run.json", status)) {
-      TW_TRY([[maybe_unused]] const Done written, write_file(directory / "run.json", run_json(arguments, job)));
-    }
+    TW_TRY(RunDirectory directory, RunDirectory::open(arguments.output));
+    TW_TRY([[maybe_unused]] const Done begun, directory.begin_or_continue(run_json(arguments, job)));
+    run.directory.emplace(std::move(directory));
   }
-  const fs::path path = !arguments.store.empty() ? fs::path(arguments.store) : directory / "store.sqlite";
   if (arguments.store.empty() && arguments.output.empty()) return run;
-  TW_TRY(Store store, Store::open(path));
+  TW_TRY(Store store,
+         Store::open(!arguments.store.empty() ? fs::path(arguments.store) : run.directory->path() / kStoreFile));
   TW_TRY(StoredMemory memory, StoredMemory::open(std::move(store), job.spaces()));
   run.memory.emplace(std::move(memory));
   return run;
@@ -61,8 +56,10 @@ Result<int> map(const MapArguments& arguments) {
   progress.end();
   if (!search) return search.error();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!arguments.output.empty()) {
-    TW_TRY([[maybe_unused]] const Done written, write_results(*search, arguments.output));
+  if (run.directory) {
+    TW_TRY([[maybe_unused]] const Done written, write_results(*search, run.directory->path()));
+    run.memory.reset();  // the store is a whole file once it is closed
+    TW_TRY([[maybe_unused]] const Done ended, run.directory->end());
   }
 
   const MapResult& result = search->result;
@@ -113,6 +110,12 @@ int run_resume(const ResumeArguments& arguments) {
     continued.threads = arguments.threads;
     continued.json = arguments.json;
     return run_codesign(continued);
+  }
+  if (*verb != "map") {
+    return report(
+        invalid(fmt::format("{}: is a run of {}, which is done in one go, expected one of map, codesign or train; "
+                            "the same command with -o {} does it again",
+                            arguments.directory, printable(*verb), arguments.directory)));
   }
   Result<MapArguments> map_arguments = read_map_run(arguments.directory);
   if (!map_arguments) return report(map_arguments.error());

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "tilewright/app/run_format.hpp"
+#include "tilewright/base/checksum.hpp"
 #include "tilewright/base/file.hpp"
-#include "tilewright/marl/checkpoint.hpp"
+#include "tilewright/store/run_directory.hpp"
 
 namespace tilewright {
 namespace {
@@ -90,42 +90,27 @@ MapArguments from_json(const Json& json) {
   return arguments;
 }
 
-Result<Json> read_json(const std::filesystem::path& directory) {
-  const std::filesystem::path path = directory / "run.json";
-  TW_TRY(const std::string text, read_file(path));
-  Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object() || json.value("format", Json()) != kRunFormat || !json.value("verb", Json()).is_string()) {
-    return invalid(fmt::format("{}: does not describe a run, expected format {}", path.string(), kRunFormat));
-  }
-  return json;
-}
-
-std::string hash_text(const std::string& content) { return fmt::format("{:016x}", checksum(content)); }
-
 }  // namespace
 
 std::string run_json(const MapArguments& arguments, const MappingJob& job) {
-  const Json json{
-      {"format", kRunFormat},
-      {"verb", "map"},
-      {"version", TILEWRIGHT_VERSION},
-      {"command", arguments.command},
-      {"arguments", to_json(arguments)},
-      {"inputs", {{"network", hash_text(to_yaml(job.network))}, {"hardware", hash_text(to_yaml(job.accelerator))}}}};
+  const Json json{{"format", kRunFormat},
+                  {"verb", "map"},
+                  {"version", TILEWRIGHT_VERSION},
+                  {"command", arguments.command},
+                  {"arguments", to_json(arguments)},
+                  {"inputs",
+                   {{"network", checksum_text(checksum(to_yaml(job.network)))},
+                    {"hardware", checksum_text(checksum(to_yaml(job.accelerator)))}}}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Result<std::string> verb_of(const std::filesystem::path& directory) {
-  TW_TRY(const Json json, read_json(directory));
-  return json["verb"].get<std::string>();
-}
-
 Result<MapArguments> read_map_run(const std::filesystem::path& directory) {
-  TW_TRY(const Json json, read_json(directory));
-  const std::string where = (directory / "run.json").string();
-  if (json["verb"] != "map")
-    return invalid(fmt::format("{}: is a run of {}, expected one of map", where, json["verb"].dump()));
+  const std::string where = (directory / kRunFile).string();
+  TW_TRY(const std::string text, read_file(where));
   try {
+    const Json json = Json::parse(text);
+    if (json.at("verb") != "map")
+      return invalid(fmt::format("{}: is a run of {}, expected one of map", where, json.at("verb").dump()));
     MapArguments arguments = from_json(json.at("arguments"));
     arguments.command = json.at("command").get<std::vector<std::string>>();
     arguments.output = directory.string();
@@ -133,37 +118,6 @@ Result<MapArguments> read_map_run(const std::filesystem::path& directory) {
   } catch (const Json::exception& failure) {
     return invalid(fmt::format("{}: is damaged ({})", where, failure.what()));
   }
-}
-
-Result<Done> check_same_run(const std::filesystem::path& directory, const MapArguments& arguments, const MappingJob& job) {
-  return check_same_record(directory, run_json(arguments, job));
-}
-
-Result<Done> check_same_record(const std::filesystem::path& directory, const std::string& run_json) {
-  std::error_code status;
-  if (!std::filesystem::exists(directory / "run.json", status)) return Done{};
-  TW_TRY(const Json there, read_json(directory));
-  const Json here = Json::parse(run_json);
-  const std::string where = (directory / "run.json").string();
-  for (const char* part : {"verb", "version"}) {
-    if (there.value(part, Json()) == here[part]) continue;
-    return invalid(fmt::format("{}: {} is {}, but this is {}; expected another -o DIR", where, part,
-                               there.value(part, Json()).dump(), here[part].dump()));
-  }
-  for (const char* part : {"arguments", "inputs"}) {
-    const Json before = there.value(part, Json::object());
-    for (const auto& [name, value] : here[part].items()) {
-      if (before.value(name, Json()) == value) continue;
-      return invalid(fmt::format("{}: {} of the run there is {}, but now it is {}; expected another -o DIR, or the same {}",
-                                 where, name, before.value(name, Json()).dump(), value.dump(), name));
-    }
-    for (const auto& [name, value] : before.items()) {
-      if (here[part].contains(name)) continue;
-      return invalid(fmt::format("{}: {} of the run there is {}, but now there is none; expected another -o DIR", where,
-                                 name, value.dump()));
-    }
-  }
-  return Done{};
 }
 
 Result<Done> write_results(const MapSearch& search, const std::filesystem::path& directory) {

@@ -1,6 +1,6 @@
 // The directory of a `map` run.
 //
-//   run.json          what was asked for: enough to do it again
+//   run.json          what was asked for: enough to do it again; and the checksums of everything else
 //   store.sqlite      every evaluated point
 //   result.json       the answer, as `verify` reads it          best/       its mappings, one file per layer
 //   layers.csv        a line per layer                          team/       the trained agents, for --from
@@ -22,14 +22,6 @@ std::string run_json(const MapArguments& arguments, const MappingJob& job);
 // The arguments of the run in a directory.
 Result<MapArguments> read_map_run(const std::filesystem::path& directory);
 
-// Fine when the directory holds no run, or this very run; otherwise an Error that names the first difference.
-Result<Done> check_same_run(const std::filesystem::path& directory, const MapArguments& arguments, const MappingJob& job);
-// The same for the run.json of any verb that has `verb`, `version`, `arguments` and `inputs`.
-Result<Done> check_same_record(const std::filesystem::path& directory, const std::string& run_json);
-
 Result<Done> write_results(const MapSearch& search, const std::filesystem::path& directory);
-
-// The verb of the run in a directory.
-Result<std::string> verb_of(const std::filesystem::path& directory);
 
 }  // namespace tilewright

@@ -110,11 +110,11 @@ void conclude(TrainRun& training, const TrainArguments& arguments) {
   const ProfileTotals totals = training.profile.totals();
   summary.totals.has_counters = totals.has_counters;
   if (arguments.counters) summary.totals.why_no_counters = totals.why_no_counters;
-  if (arguments.eval > 0 && !summary.interrupted) {
+  if (training.eval > 0 && !summary.interrupted) {
     constexpr std::uint64_t kFirstEvaluation = std::uint64_t{1} << 40;  // far from the episodes of training
-    summary.eval_episodes = arguments.eval;
+    summary.eval_episodes = training.eval;
     summary.eval_returns =
-        evaluate_greedily(*training.world.environment, *training.learner, arguments.eval, kFirstEvaluation);
+        evaluate_greedily(*training.world.environment, *training.learner, training.eval, kFirstEvaluation);
   }
   if (training.world.particle != nullptr && (!arguments.render.empty() || !summary.directory.empty())) {
     const std::string title =
@@ -135,7 +135,8 @@ Result<Done> write_outputs(TrainRun& training, const TrainArguments& arguments) 
   TW_TRY(const Done policy,
          write_safetensors(directory / "policy.safetensors", policy_of(*training.learner, summary.settings)));
   TW_TRY(const Done json, write_file(directory / "summary.json", summary_as_json(summary)));
-  return write_file(directory / "report.html", report_as_html(summary));
+  TW_TRY(const Done report, write_file(directory / "report.html", report_as_html(summary)));
+  return training.directory->end();
 }
 
 Result<int> train_and_tell(const TrainArguments& arguments) {
@@ -169,8 +170,8 @@ int run_train(const TrainArguments& arguments) {
   if (!arguments.replay.empty()) return run_replay(arguments);
   for (const auto& [option, episodes] :
        {std::pair("--checkpoint-every", arguments.checkpoint_every), {"--eval", arguments.eval}}) {
-    if (episodes < 0 || episodes > kMostEpisodes) {
-      return report(invalid(fmt::format("{} is {}, expected 0 to {}", option, episodes, kMostEpisodes)));
+    if (episodes && (*episodes < 0 || *episodes > kMostEpisodes)) {
+      return report(invalid(fmt::format("{} is {}, expected 0 to {}", option, *episodes, kMostEpisodes)));
     }
   }
   const Result<int> code = train_and_tell(arguments);

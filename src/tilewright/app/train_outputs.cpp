@@ -1,23 +1,18 @@
 #include "tilewright/app/train_outputs.hpp"
 
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <ctime>
-#include <utility>
-
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "tilewright/app/run_format.hpp"
 #include "tilewright/app/train_world.hpp"
+#include "tilewright/base/checksum.hpp"
+#include "tilewright/base/csv.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
+#include "tilewright/store/run_directory.hpp"
 
 namespace tilewright {
 namespace {
@@ -45,16 +40,18 @@ bool is_actor(std::string_view name) {
 
 }  // namespace
 
-std::string run_json(const TrainSummary& summary, const std::string& inputs) {
+std::string run_json(const TrainSummary& summary, const RunRecord& record) {
   const Json json{{"format", kRunFormat},
                   {"verb", "train"},
                   {"version", TILEWRIGHT_VERSION},
                   {"command", summary.command},
                   {"started", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
                   {"processor", summary.processor},
-                  {"episodes", summary.episodes},
-                  {"settings", to_json(summary.settings)},
-                  {"inputs", Json::parse(inputs)},
+                  {"episodes", record.episodes},
+                  {"checkpoint_every", record.checkpoint_every},
+                  {"eval", record.eval},
+                  {"settings", to_json(record.settings)},
+                  {"inputs", Json::parse(record.inputs)},
                   {"world", to_json(summary.spec)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -72,7 +69,12 @@ Result<std::optional<RunRecord>> read_run_json(const std::filesystem::path& dire
   RunRecord record;
   TW_TRY(record.settings, settings_from_json(json["settings"], path.string()));
   record.episodes = json["episodes"].get<std::int64_t>();
+  for (const auto& [name, number] : {std::pair("checkpoint_every", &record.checkpoint_every), {"eval", &record.eval}}) {
+    const Json there = json.value(name, Json());
+    if (there.is_number_integer() && there >= 0) *number = there.get<std::int64_t>();
+  }
   record.inputs = json.value("inputs", Json::array()).dump();
+  record.text = text;
   return std::optional<RunRecord>{record};
 }
 
@@ -83,7 +85,7 @@ Result<std::string> read_inputs(const TrainSettings& settings) {
     if (controller == PreyController::Network) {
       TW_TRY(const std::string content, read_file(*settings.prey));
       inputs.push_back(
-          {{"file", *settings.prey}, {"bytes", content.size()}, {"checksum", fmt::format("{:016x}", checksum(content))}});
+          {{"file", *settings.prey}, {"bytes", content.size()}, {"checksum", checksum_text(checksum(content))}});
     }
   }
   return inputs.dump();
@@ -93,9 +95,9 @@ std::string curve_csv(const EnvironmentSpec& spec, const std::vector<CurvePoint>
   const std::vector<std::string> teams = team_names(spec);
   std::string text = "episodes,steps,updates,return";
   if (teams.size() > 1) {
-    for (const std::string& team : teams) text += ",team:" + team;
+    for (const std::string& team : teams) text += ",team:" + csv_cell(team);
   }
-  for (const AgentSpec& agent : spec.agents) text += "," + agent.name;
+  for (const AgentSpec& agent : spec.agents) text += "," + csv_cell(agent.name);
   text += "\n";
   for (const CurvePoint& point : curve) {
     text += fmt::format("{},{},{},{}", point.episodes, point.steps, point.updates, point.mean_return);
@@ -154,27 +156,6 @@ TensorFile policy_of(const Learner& learner, const TrainSettings& settings) {
                      {"algorithm", *settings.algorithm},
                      {"activation", settings.activation.value_or("relu")}};
   return policy;
-}
-
-Result<RunLock> RunLock::take(const std::filesystem::path& directory) {
-  std::error_code status;
-  std::filesystem::create_directories(directory, status);
-  if (status) {
-    return Error{ErrorCode::Io, fmt::format("{}: could not be made: {}", directory.string(), status.message())};
-  }
-  const int file = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return Error{ErrorCode::Io, fmt::format("{}: {}", directory.string(), std::strerror(errno))};
-  if (flock(file, LOCK_EX | LOCK_NB) != 0) {
-    close(file);
-    return Error{ErrorCode::Io,
-                 fmt::format("{}: another process is training in it, expected one at a time", directory.string())};
-  }
-  return RunLock(file);
-}
-
-RunLock::RunLock(RunLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
-RunLock::~RunLock() {
-  if (file_ >= 0) close(file_);
 }
 
 }  // namespace tilewright

@@ -1,6 +1,6 @@
 // The run directory of `tilewright train -o DIR`:
 //
-//   run.json             how the run was started: command line, settings, world, inputs, version
+//   run.json             how the run was started: command line, settings, world, inputs, version; checksums of the rest
 //   checkpoint/          see marl/checkpoint.hpp
 //   curve.csv            the learning curve; the same bytes for any number of threads and interruptions
 //   profile.csv          the phases of every interval of the curve
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "tilewright/app/commands.hpp"
 #include "tilewright/app/train_summary.hpp"
 
 namespace tilewright {
@@ -22,9 +23,12 @@ namespace tilewright {
 struct RunRecord {
   TrainSettings settings;
   std::int64_t episodes = 0;
-  std::string inputs;  // files with their checksums, as JSON
+  std::int64_t checkpoint_every = kDefaultCheckpointEvery;
+  std::int64_t eval = 0;  // greedy episodes at the end
+  std::string inputs;     // files with their checksums, as JSON
+  std::string text;       // of run.json, as it was read
 };
-std::string run_json(const TrainSummary& summary, const std::string& inputs);
+std::string run_json(const TrainSummary& summary, const RunRecord& record);
 // Nothing when the directory holds no run.
 Result<std::optional<RunRecord>> read_run_json(const std::filesystem::path& directory);
 // The files that settings name, with their checksums.
@@ -38,17 +42,5 @@ std::vector<ProfileInterval> read_profile_csv(const std::string& text, std::int6
 
 // The actors of a learner, as AGENT.actor.weight0, AGENT.actor.bias0, …, and what one has to know to run them.
 TensorFile policy_of(const Learner& learner, const TrainSettings& settings);
-
-// Keeps other processes out of a run directory until it goes out of scope.
-class RunLock {
- public:
-  static Result<RunLock> take(const std::filesystem::path& directory);
-  RunLock(RunLock&& other) noexcept;
-  ~RunLock();
-
- private:
-  explicit RunLock(int file) : file_(file) {}
-  int file_;
-};
 
 }  // namespace tilewright

@@ -16,6 +16,8 @@ namespace {
 struct Plan {
   TrainSettings settings;
   std::int64_t episodes = 0;
+  std::int64_t checkpoint_every = kDefaultCheckpointEvery;
+  std::int64_t eval = 0;
   std::optional<RunRecord> recorded;  // what the run directory holds
 };
 
@@ -33,6 +35,12 @@ Result<Plan> make_plan(const TrainArguments& arguments) {
   if (!arguments.settings.world && !arguments.resume) {
     return invalid("the world is missing, expected its name (tilewright train --list), or --resume -o DIR");
   }
+  if (plan.recorded) {
+    plan.checkpoint_every = plan.recorded->checkpoint_every;
+    plan.eval = plan.recorded->eval;
+  }
+  plan.checkpoint_every = arguments.checkpoint_every.value_or(plan.checkpoint_every);
+  plan.eval = arguments.eval.value_or(plan.eval);
   plan.episodes = arguments.episodes.value_or(arguments.resume ? plan.recorded->episodes : kDefaultEpisodes);
   if (plan.episodes < 1 || plan.episodes > kMostEpisodes) {
     return invalid(fmt::format("--episodes is {}, expected 1 to {}", plan.episodes, kMostEpisodes));
@@ -102,9 +110,16 @@ Result<Done> check_memory(Learner& learner, const Plan& plan, const EnvironmentS
                              with_prefix(needed), with_prefix(there), smaller_rows ? ", or --layout state" : ""));
 }
 
-Result<Done> open_directory(TrainRun& training, const std::filesystem::path& directory) {
-  TW_TRY(RunLock lock, RunLock::take(directory));
-  training.lock.emplace(std::move(lock));
+// Under the lock nobody else can begin a run here; what was read of run.json before must be what is there now.
+Result<Done> open_directory(TrainRun& training, const Plan& plan) {
+  TW_TRY(RunDirectory directory, RunDirectory::open(training.summary.directory));
+  if (directory.record() != (plan.recorded ? plan.recorded->text : "")) {
+    return Error{ErrorCode::Io,
+                 fmt::format("{}: another process has begun or changed a run in it meanwhile, expected one at "
+                             "a time",
+                             directory.path().string())};
+  }
+  training.directory.emplace(std::move(directory));
   return Done{};
 }
 
@@ -121,10 +136,11 @@ Result<Done> continue_run(TrainRun& training, const Plan& plan, const std::strin
     const Result<std::string> text = read_file(directory / "profile.csv");
     if (text) summary.intervals = read_profile_csv(*text, summary.first_episode);
   }
-  if (!directory.empty() && (!plan.recorded || plan.recorded->episodes != plan.episodes)) {
-    return write_file(directory / "run.json", run_json(summary, inputs));
-  }
-  return Done{};
+  if (!training.directory) return Done{};
+  RunRecord record{summary.settings, plan.episodes, plan.checkpoint_every, plan.eval, inputs, {}};
+  const bool same = plan.recorded && plan.recorded->episodes == record.episodes && plan.recorded->eval == record.eval &&
+                    plan.recorded->checkpoint_every == record.checkpoint_every;
+  return training.directory->begin(same ? plan.recorded->text : run_json(summary, record));
 }
 
 }  // namespace
@@ -135,6 +151,7 @@ Result<std::unique_ptr<TrainRun>> open_run(const TrainArguments& arguments) {
   TrainSummary& summary = training->summary;
   summary.settings = plan.settings;
   summary.episodes = plan.episodes;
+  training->eval = plan.eval;
   summary.command = arguments.command;
   summary.threads = training->threads.thread_count();
   summary.processor = processor_name();
@@ -160,10 +177,10 @@ Result<std::unique_ptr<TrainRun>> open_run(const TrainArguments& arguments) {
 
   TrainOptions options{.episodes = plan.episodes,
                        .curve_every = *summary.settings.curve_every,
-                       .checkpoint_every = arguments.checkpoint_every,
+                       .checkpoint_every = plan.checkpoint_every,
                        .checkpoint_dir = {}};
   if (!summary.directory.empty()) {
-    TW_TRY(const Done opened, open_directory(*training, summary.directory));
+    TW_TRY(const Done opened, open_directory(*training, plan));
     options.checkpoint_dir = std::filesystem::path(summary.directory) / "checkpoint";
   }
   training->trainer.emplace(environment, *training->learner, training->profile, options);

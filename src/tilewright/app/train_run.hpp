@@ -12,6 +12,7 @@
 #include "tilewright/base/parallel.hpp"
 #include "tilewright/marl/learner.hpp"
 #include "tilewright/marl/trainer.hpp"
+#include "tilewright/store/run_directory.hpp"
 
 namespace tilewright {
 
@@ -22,7 +23,8 @@ struct TrainRun {
   Profile profile;
   World world;
   std::unique_ptr<Learner> learner;
-  std::optional<RunLock> lock;  // of the run directory, when there is one
+  std::optional<RunDirectory> directory;
+  std::int64_t eval = 0;  // greedy episodes at the end
   std::optional<Trainer> trainer;
   TrainSummary summary;  // with the intervals that earlier processes measured
 };

@@ -1,5 +1,6 @@
 #include "tilewright/store/database.hpp"
 
+#include <cctype>
 #include <thread>
 
 #include <fmt/format.h>
@@ -60,6 +61,36 @@ Result<Database> Database::open(const std::filesystem::path& path, std::chrono::
   if (code != SQLITE_OK) return database.error_of(code);
   sqlite3_busy_timeout(handle, static_cast<int>(patience.count()));
   return database;
+}
+
+Result<Database> Database::open_to_read(const std::filesystem::path& path) {
+  Database database;
+  database.name_ = path.string();
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) {
+    return Error{ErrorCode::NotFound, fmt::format("{}: no such file", database.name_)};
+  }
+  // Where nobody has a log open, nothing is to be locked either, so the folder need not be writable.
+  std::string name = "file:";
+  for (const char c : std::filesystem::absolute(path, ignored).string()) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/' || c == '_' || c == '-' || c == '.';
+    name += plain ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
+  }
+  name += std::filesystem::exists(path.string() + "-wal", ignored) ? "?mode=ro" : "?mode=ro&immutable=1";
+  sqlite3* handle = nullptr;
+  const int code =
+      sqlite3_open_v2(name.c_str(), &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
+  database.handle_.reset(handle);
+  if (code != SQLITE_OK) return database.error_of(code);
+  return database;
+}
+
+Result<Done> Database::check_integrity() {
+  TW_TRY(Statement statement, prepare("PRAGMA integrity_check(1)"));
+  TW_TRY(const bool row, statement.step());
+  const std::string verdict(row ? statement.blob(0) : "");
+  if (verdict != "ok") return damaged(verdict);
+  return Done{};
 }
 
 Result<Statement> Database::prepare(std::string_view sql) {

@@ -22,11 +22,17 @@ class Database {
   // Opens or makes the file; waits for up to `patience` while others write.
   static Result<Database> open(const std::filesystem::path& path, std::chrono::milliseconds patience);
 
+  // A file that is there, without writing anything.
+  static Result<Database> open_to_read(const std::filesystem::path& path);
+
   Result<Statement> prepare(std::string_view sql);
   Result<Done> run(const std::string& sql);  // any number of statements, rows ignored
   Result<std::int64_t> number(std::string_view sql);
   // Write-ahead logging: readers and a writer at the same time, and a commit needs no fsync to survive kill -9.
   Result<Done> use_log();
+
+  // SQLite's own: pages, trees, indices.
+  Result<Done> check_integrity();
 
   Error damaged(const std::string& detail) const;
 

@@ -209,6 +209,41 @@ Result<Store> Store::open(const std::filesystem::path& path, std::chrono::millis
   return Store(std::move(state));
 }
 
+Result<std::int64_t> Store::points(const std::filesystem::path& path) {
+  TW_TRY(Database database, Database::open_to_read(path));
+  TW_TRY([[maybe_unused]] const Done known, check_identity(database, path.string()));
+  return database.number("SELECT count(*) FROM outcome");
+}
+
+Result<std::int64_t> Store::check(const std::filesystem::path& path) {
+  TW_TRY(Database opened, Database::open_to_read(path));
+  State state(std::move(opened));
+  TW_TRY([[maybe_unused]] const Done known, check_identity(state.database, path.string()));
+  TW_TRY([[maybe_unused]] const Done whole, state.database.check_integrity());
+  TW_TRY([[maybe_unused]] const Done prepared, state.prepare_statements());
+  std::vector<State::Problem> problems;
+  {
+    TW_TRY(Statement keys, state.database.prepare("SELECT number, key FROM problem ORDER BY number"));
+    for (;;) {
+      TW_TRY(const bool row, keys.step());
+      if (!row) break;
+      State::Problem problem;
+      problem.number = keys.integer(0);
+      problem.key = static_cast<std::uint64_t>(keys.integer(1));
+      problems.push_back(std::move(problem));
+    }
+  }
+  std::int64_t points = 0;
+  for (State::Problem& problem : problems) {
+    TW_TRY([[maybe_unused]] const Done read, state.read_rows(problem));
+    points += problem.rows;
+    problem.table = {};
+  }
+  TW_TRY(const std::int64_t rows, state.database.number("SELECT count(*) FROM outcome"));
+  if (rows != points) return state.database.damaged(fmt::format("{} of {} rows are of no problem", rows - points, rows));
+  return points;
+}
+
 Result<Done> Store::add_problem(std::uint64_t key, const std::string& text) {
   State& state = *state_;
   if (state.problems.contains(key)) return Done{};

@@ -33,6 +33,10 @@ class Store {
   // another process writes, everything here waits for up to `patience`, then that is an Error too.
   static Result<Store> open(const std::filesystem::path& path,
                             std::chrono::milliseconds patience = std::chrono::seconds(20));
+  // Of a store as it is on disk, which stays untouched: how many points it has, and whether they are all as they were
+  // written. An Error says what is not.
+  static Result<std::int64_t> points(const std::filesystem::path& path);
+  static Result<std::int64_t> check(const std::filesystem::path& path);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();
