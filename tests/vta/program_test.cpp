@@ -41,7 +41,7 @@ TEST(Program, SizesThatLieAskForNoMemory) {
     return program ? "" : program.error().message.substr(0, program.error().message.find(':'));
   };
   EXPECT_EQ(verdict(8, 4), "truncated");        // number of sections
-  EXPECT_EQ(verdict(12, 4), "bad_section");     // zeros
+  EXPECT_EQ(verdict(12, 4), "bad_checksum");    // zeros
   EXPECT_EQ(verdict(16, 4), "bad_section");     // kind
   EXPECT_EQ(verdict(16 + 16, 8), "truncated");  // size of the first section
   EXPECT_EQ(verdict(16 + 4 * 24 + 16, 8), "");  // size of a section of zeros, which the simulator refuses

@@ -30,7 +30,7 @@ class ProgramFolder {
   void add(const std::string& name, const vta::Program& program, const vta::Machine& machine) {
     ++count_;
     if (directory_.empty()) return;
-    const std::vector<std::uint8_t> bytes = vta::to_bytes(program);
+    const std::vector<std::uint8_t> bytes = vta::to_file(program);
     write(fs::path("programs") / name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     listing_ += fmt::format("{}\n{}\n", name, vta::listing(program, machine));
   }

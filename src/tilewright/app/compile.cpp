@@ -77,7 +77,7 @@ class CompiledFiles {
 
   void add(const std::string& name, const vta::Program& program, const vta::Machine& machine) {
     if (directory_.empty() || error_) return;
-    const std::vector<std::uint8_t> bytes = vta::to_bytes(program);
+    const std::vector<std::uint8_t> bytes = vta::to_file(program);
     write(name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     listing_ += fmt::format("{}\n{}\n", name, vta::listing(program, machine));
   }
@@ -141,7 +141,7 @@ std::uint64_t fnv1a(std::span<const std::uint8_t> bytes) {
 
 void describe(const vta::Program& program, const vta::Machine& machine, const vta::TimingOptions& options,
               vta::StepRun& step) {
-  const std::vector<std::uint8_t> file = vta::to_bytes(program);
+  const std::vector<std::uint8_t> file = vta::to_file(program);
   step.on_machine = true;
   step.program_bytes = file.size();
   step.program_hash = fnv1a(file);

@@ -33,7 +33,8 @@ vta::Fault container_fault(const Error& error, const std::string& where) {
   vta::Fault fault;
   const std::size_t colon = error.message.find(": ");
   const std::string sentence = error.message.substr(colon + 2);
-  for (const vta::FaultKind kind : {vta::FaultKind::BadMagic, vta::FaultKind::Truncated, vta::FaultKind::BadSection}) {
+  for (const vta::FaultKind kind :
+       {vta::FaultKind::BadMagic, vta::FaultKind::Truncated, vta::FaultKind::BadSection, vta::FaultKind::BadChecksum}) {
     if (error.message.substr(0, colon) == vta::name_of(kind)) fault.kind = kind;
   }
   fault.sentence = sentence.starts_with(where) ? sentence.substr(where.size() + 2) : sentence;

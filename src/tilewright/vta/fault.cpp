@@ -12,6 +12,8 @@ std::string_view name_of(FaultKind kind) {
       return "truncated";
     case FaultKind::BadSection:
       return "bad_section";
+    case FaultKind::BadChecksum:
+      return "bad_checksum";
     case FaultKind::BadOpcode:
       return "bad_opcode";
     case FaultKind::BadAluOpcode:

@@ -11,7 +11,8 @@ namespace tilewright::vta {
 enum class FaultKind : std::uint8_t {
   BadMagic,
   Truncated,
-  BadSection,  // of an unknown kind, over another one, or outside the address space
+  BadSection,   // of an unknown kind, over another one, or outside the address space
+  BadChecksum,  // not the bytes that were written
   BadOpcode,
   BadAluOpcode,
   BadMemoryType,

@@ -28,7 +28,7 @@ void compare(const std::vector<std::int8_t>& is, const std::vector<std::int8_t>&
 std::vector<std::int8_t> run_program(const LayerProgram& built, const Machine& machine, const RunOptions& options,
                                      StepRun& run) {
   run.on_machine = true;
-  const std::vector<std::uint8_t> file = to_bytes(built.program);
+  const std::vector<std::uint8_t> file = to_file(built.program);
   run.program_bytes = file.size();
   run.program_hash = fnv1a(file);
   for (const Section& section : built.program.sections) {

@@ -5,12 +5,15 @@
 
 #include <fmt/format.h>
 
+#include "tilewright/base/checksum.hpp"
+
 namespace tilewright::vta {
 namespace {
 
 constexpr std::string_view kMagic = "VTAPROG1";
 constexpr std::size_t kHeaderBytes = 16;
 constexpr std::size_t kEntryBytes = 24;
+constexpr std::size_t kChecksumAt = 12;
 
 std::uint64_t little(std::span<const std::uint8_t> bytes) {
   std::uint64_t value = 0;
@@ -20,6 +23,15 @@ std::uint64_t little(std::span<const std::uint8_t> bytes) {
 
 void put_little(std::vector<std::uint8_t>& bytes, std::uint64_t value, int count) {
   for (int i = 0; i < count; ++i) bytes.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+}
+
+// Of all bytes but its own four; never 0, which says that there is none.
+std::uint32_t checksum_of(std::span<const std::uint8_t> bytes) {
+  const auto part = [&](std::size_t begin, std::size_t end) {
+    return checksum({reinterpret_cast<const char*>(bytes.data()) + begin, end - begin});
+  };
+  const std::uint64_t all = part(0, kChecksumAt) * 0x9E3779B97F4A7C15u ^ part(kHeaderBytes, bytes.size());
+  return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(all ^ all >> 32));
 }
 
 bool has_payload(SectionKind kind) {
@@ -36,9 +48,6 @@ Result<Program> program_from_bytes(std::span<const std::uint8_t> bytes, const st
     return invalid(fmt::format("truncated: {}: has {} bytes, expected at least {}", where, bytes.size(), kHeaderBytes));
   }
   const std::uint64_t section_count = little(bytes.subspan(8, 4));
-  if (little(bytes.subspan(12, 4)) != 0) {
-    return invalid(fmt::format("bad_section: {}: bytes 12 to 15 are not zero, expected zeros", where));
-  }
   // Compared by division: a count that lies asks for no memory.
   if (section_count > (bytes.size() - kHeaderBytes) / kEntryBytes) {
     return invalid(fmt::format("truncated: {}: ends inside the table of {} sections, expected at least {} bytes, not {}",
@@ -74,7 +83,12 @@ Result<Program> program_from_bytes(std::span<const std::uint8_t> bytes, const st
     return invalid(
         fmt::format("bad_section: {}: {} bytes follow the last section, expected none", where, bytes.size() - at));
   }
-  return program;
+  const auto claimed = static_cast<std::uint32_t>(little(bytes.subspan(kChecksumAt, 4)));
+  if (claimed == 0) return program;  // of others, who write none
+  const std::uint32_t is = checksum_of(bytes);
+  if (claimed == is) return program;
+  return invalid(fmt::format("bad_checksum: {}: the checksum of its bytes is {:08x}, the file says {:08x}: it was changed",
+                             where, is, claimed));
 }
 
 std::vector<std::uint8_t> to_bytes(const Program& program) {
@@ -91,6 +105,13 @@ std::vector<std::uint8_t> to_bytes(const Program& program) {
   for (const Section& section : program.sections) {
     if (has_payload(section.kind)) bytes.insert(bytes.end(), section.bytes.begin(), section.bytes.end());
   }
+  return bytes;
+}
+
+std::vector<std::uint8_t> to_file(const Program& program) {
+  std::vector<std::uint8_t> bytes = to_bytes(program);
+  const std::uint32_t checksum = checksum_of(bytes);
+  for (std::size_t i = 0; i < 4; ++i) bytes[kChecksumAt + i] = static_cast<std::uint8_t>(checksum >> (8 * i));
   return bytes;
 }
 

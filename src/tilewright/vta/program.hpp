@@ -31,8 +31,11 @@ struct Program {
   std::vector<Section> sections;
 };
 
-// An Error's message begins with its verdict, "bad_magic" or "truncated", where the container itself is damaged.
+// An Error's message begins with its verdict, "bad_magic", "truncated", "bad_section" or "bad_checksum", where the container
+// itself is damaged.
 Result<Program> program_from_bytes(std::span<const std::uint8_t> bytes, const std::string& where);
 std::vector<std::uint8_t> to_bytes(const Program& program);
+// The same with the checksum of all other bytes in bytes 12 to 15, where `to_bytes` has zeros: for files.
+std::vector<std::uint8_t> to_file(const Program& program);
 
 }  // namespace tilewright::vta
