@@ -325,7 +325,9 @@ class Verified(MapTest):
     def test_what_was_found_is_verified(self):
         for place in (self.runs, self.runs / "result.json"):
             self.assertIn("3 of 3 layers evaluated again, every number equal", self.done(place, verb="verify").stdout)
-        self.assertEqual(json.loads(self.done(self.runs, "--json", verb="verify").stdout), {"equal": True, "layers": 3, "faults": []})
+        verdict = json.loads(self.done(self.runs, "--json", verb="verify").stdout)
+        self.assertEqual((verdict["equal"], verdict["layers"], verdict["faults"]), (True, 3, []))
+        self.assertTrue(verdict["checked"])
 
     def test_a_changed_digit_is_found(self):
         path = self.runs / "result.json"
@@ -335,9 +337,9 @@ class Verified(MapTest):
             result["layers"][1]["metrics"][name] = (result["layers"][1]["metrics"][name] or 0) + 1
             path.write_text(json.dumps(result))
             text = self.done(self.runs, verb="verify", code=3).stdout
-            self.assertRegex(text, rf"layer conv2: .*\b{name}\b")
-        for place, name in ((["totals", "energy"], "total energy"), (["layers", 0, "score", 0], "layer conv1: the objective"),
-                            (["layers", 2, "metrics", "edp"], "layer fc: ")):
+            self.assertRegex(text, rf"/layers/1/metrics/{name} is .*, the file says .* \(layer conv2\)")
+        for place, name in ((["totals", "energy"], "/totals/energy is "), (["layers", 0, "score", 0], "/layers/0/score/0 is "),
+                            (["layers", 2, "metrics", "edp"], "(layer fc)")):
             result = json.loads(good)
             inner = result
             for step in place[:-1]:
@@ -357,7 +359,7 @@ class Verified(MapTest):
         other = self.folder / "other.json"
         for text in ("", "{}", "[]", '{"format": "tilewright-map-1"}', "no json", '{"format": 3}'):
             other.write_text(text)
-            self.refused(other, verb="verify", saying="other.json: is no result of map")
+            self.refused(other, verb="verify", saying="other.json:")
         self.refused(self.folder / "nowhere.json", verb="verify", saying="nowhere.json")
 
 

@@ -113,8 +113,7 @@ Result<int> agents_and_tell(const AgentsArguments& arguments) {
   }
   print(arguments.json ? to_json(result) : to_text(result));
   if (directory && !arguments.json) {
-    print(fmt::format("{}: assignment.yaml (for map --assign), correlation.csv, {}agents.json, report.html
-",
+    print(fmt::format("{}: assignment.yaml (for map --assign), correlation.csv, {}agents.json, report.html\n",
                       arguments.output, result.stability.empty() ? "" : "stability.csv, "));
   }
   return kExitDone;

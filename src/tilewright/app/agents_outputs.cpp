@@ -6,6 +6,7 @@
 #include "tilewright/app/agents_result.hpp"
 #include "tilewright/app/network_json.hpp"
 #include "tilewright/base/csv.hpp"
+#include "tilewright/base/seal.hpp"
 #include "tilewright/base/text.hpp"
 
 namespace tilewright {
@@ -88,7 +89,7 @@ std::string to_json(const AgentsResult& result) {
   json["stability_samples"] = result.stability_samples;
   json["coverage"] = to_json(result.coverage);
   json["remarks"] = remarks_of(result);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return sealed(std::move(json), 2);
 }
 
 std::string correlation_csv(const AgentsResult& result) {

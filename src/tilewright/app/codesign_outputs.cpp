@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "tilewright/app/codesign_words.hpp"
+#include "tilewright/app/network_json.hpp"
 #include "tilewright/base/csv.hpp"
+#include "tilewright/base/seal.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/vta/column_folding.hpp"
 
@@ -26,6 +28,7 @@ Json layer_object(const CodesignedLayer& layer, const CodesignResult& result) {
             {"measurements", layer.ledger.samples},
             {"valid", layer.ledger.valid},
             {"repeated", layer.ledger.repeated}};
+  add_layer(json, layer.layer, {layer.name});
   if (layer.found) {
     const vta::Schedule& s = layer.found->schedule;
     json["cycles"] = static_cast<std::int64_t>(layer.found->metrics.latency);
@@ -77,6 +80,9 @@ std::string to_json(const CodesignResult& result) {
             {"bus_bytes", options.timing.bus_bytes},
             {"burst_bytes", options.timing.burst_bytes},
             {"clock_mhz", options.physical.clock_mhz},
+            {"ambient_celsius", options.physical.ambient_celsius},
+            {"kelvin_per_watt", options.physical.kelvin_per_watt},
+            {"base_machine", machine_object(options.base)},
             {"area_budget", options.area_budget},
             {"fixed_machine", options.fixed_machine},
             {"search_buffers", options.search_buffers}};
@@ -118,7 +124,7 @@ std::string to_json(const CodesignResult& result) {
   for (const HostLayer& layer : result.host) {
     json["host"].push_back({{"name", layer.name}, {"count", layer.count}, {"reason", layer.reason}});
   }
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return sealed(std::move(json), 1);
 }
 
 std::string schedules_json(const CodesignResult& result, const Network& network) {

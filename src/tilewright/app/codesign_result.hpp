@@ -58,6 +58,11 @@ struct TimedLayer {
 TimedLayer time_layer(const Layer& layer, const vta::Machine& machine, const vta::Schedule& schedule,
                       const CodesignOptions& options);
 
+// Of the default machine at its default schedule; nothing where the layer does not fit.
+std::optional<std::int64_t> default_cycles(const Layer& layer, const CodesignOptions& options);
+// How many machines of the space have at most this area; an Error when none has.
+Result<std::size_t> machines_within(const CodesignSpace& space, double budget);
+
 // The best of every layer on every machine that was measured: the answer is the machine on which the whole network takes
 // the fewest cycles, among those on which every layer was measured. Of equal ones the smaller machine, then the earlier.
 class MachineLedger {

@@ -106,6 +106,8 @@ std::vector<double> areas_of(const CodesignSpace& space) {
   return areas;
 }
 
+}  // namespace
+
 Result<std::size_t> machines_within(const CodesignSpace& space, double budget) {
   const std::vector<double> areas = areas_of(space);
   const auto within = std::ranges::count_if(areas, [&](double area) { return area <= budget; });
@@ -115,6 +117,8 @@ Result<std::size_t> machines_within(const CodesignSpace& space, double budget) {
                   "least that{}",
                   budget, *std::ranges::min_element(areas), space.options().search_buffers ? "" : ", or --search-buffers"));
 }
+
+namespace {
 
 struct CodesignSearcher {
   std::unique_ptr<Searcher> searcher;
@@ -189,11 +193,7 @@ Result<CodesignedLayer> codesigned(const CodesignJob& job, std::size_t index, co
                         .calibrations = {}};
   for (const auto& [reason, count] : ledger.rejected) layer.rejected.emplace_back(problem.space->reason_name(reason), count);
   std::ranges::stable_sort(layer.rejected, std::ranges::greater{}, &std::pair<std::string, std::int64_t>::second);
-  const vta::Machine usual;
-  if (const auto schedule = vta::default_schedule(layer.layer, usual)) {
-    const vta::Timing timing = time_layer(layer.layer, usual, *schedule, job.options).timing;
-    if (!timing.fault) layer.default_cycles = timing.cycles;
-  }
+  layer.default_cycles = default_cycles(layer.layer, job.options);
   if (best == nullptr) return layer;
   const vta::Schedule schedule = problem.space->schedule(best->point);
   const TimedLayer timed = time_layer(layer.layer, problem.space->machine(best->point), schedule, job.options);
@@ -236,6 +236,13 @@ TimedLayer time_layer(const Layer& layer, const vta::Machine& machine, const vta
   }
   timed.energy = vta::energy_of(timed.timing, machine, options.physical);
   return timed;
+}
+
+std::optional<std::int64_t> default_cycles(const Layer& layer, const CodesignOptions& options) {
+  const vta::Machine usual;
+  const auto schedule = vta::default_schedule(layer, usual);
+  if (!schedule) return std::nullopt;
+  return time_layer(layer, usual, *schedule, options).timing.cycles;
 }
 
 std::vector<const DesignSpace*> CodesignJob::spaces() const {

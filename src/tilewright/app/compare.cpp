@@ -102,8 +102,7 @@ Result<int> compare_and_tell(const CompareArguments& arguments) {
     if (directory) {
       TW_TRY(const Done ended, directory->end());
     }
-    say(fmt::format("stopped before the first of {} runs was finished, so there is nothing to compare
-", runs.runs.size()));
+    say(fmt::format("stopped before the first of {} runs was finished, so there is nothing to compare\n", runs.runs.size()));
     return kExitInterrupted;
   }
   const CompareResult result = summarise(plan, runs, earlier, arguments);

@@ -6,6 +6,7 @@
 #include "tilewright/app/compare_result.hpp"
 #include "tilewright/app/network_json.hpp"
 #include "tilewright/base/csv.hpp"
+#include "tilewright/base/seal.hpp"
 
 namespace tilewright {
 namespace {
@@ -100,7 +101,7 @@ std::string to_json(const CompareResult& result) {
   }
   json["coverage"] = to_json(result.coverage);
   json["remarks"] = remarks_of(result);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return sealed(std::move(json), 2);
 }
 
 std::string compare_csv(const CompareResult& result) {

@@ -153,7 +153,7 @@ int run(int argc, char** argv) {
 
   VerifyArguments verify;
   CLI::App* verify_verb =
-      app.add_subcommand("verify", "evaluate a result of map or codesign again and compare every number");
+      app.add_subcommand("verify", "compute a result again, compare every number, and check every file of a run");
   verify_verb->add_option("result", verify.result, "a result.json, or the directory of a run");
   verify_verb->add_flag("--json", verify.json, "everything as JSON");
 

@@ -9,6 +9,7 @@
 
 #include "tilewright/app/network_json.hpp"
 #include "tilewright/base/csv.hpp"
+#include "tilewright/base/seal.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/cost/area.hpp"
 
@@ -253,7 +254,7 @@ std::string to_json(const MapResult& result) {
                       {"assignment", result.agents->assignment.agents}};
   }
   json["remarks"] = remarks_of(result);
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return sealed(std::move(json), 1);
 }
 
 std::string layers_csv(const MapResult& result) {
@@ -262,8 +263,8 @@ std::string layers_csv(const MapResult& result) {
       "dataflow_factor,"
       "optimum_factor,samples,valid,repeated,members\n";
   for (const MappedLayer& layer : result.layers) {
-    csv += fmt::format("{},{},{},{},{},{},", csv_cell(layer.name), name_of(layer.layer.op), csv_cell(shape_text(layer.layer)),
-                       stride_text(layer.layer), layer.count, macs(layer.nest).value);
+    csv += fmt::format("{},{},{},{},{},{},", csv_cell(layer.name), name_of(layer.layer.op),
+                       csv_cell(shape_text(layer.layer)), stride_text(layer.layer), layer.count, macs(layer.nest).value);
     if (layer.found) {
       const Metrics& m = layer.found->metrics;
       csv +=

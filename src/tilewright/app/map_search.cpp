@@ -88,23 +88,46 @@ MappedLayer to_layer(const MappingProblem& problem, const Ledger& ledger, const 
   layer.layer = problem.layer;
   layer.members = problem.members;
   layer.nest = problem.nest;
-  layer.log10_size = problem.space->log10_size();
   layer.ledger = ledger;
   for (const auto& [reason, count] : ledger.rejected) {
     layer.rejected.emplace_back(reason == kOverLimit ? "over-limit" : problem.space->reason_name(reason), count);
   }
   std::ranges::stable_sort(layer.rejected, std::ranges::greater{}, &std::pair<std::string, std::int64_t>::second);
+  const bool told = !arguments.mapping.no_classics;
+  if (told) layer.ledger.classics = problem.classics.judged;
+  layer.found = answer_of(problem, ledger, job, told, best_classic(problem, job));
+  judge(layer, problem, job, threads);
+  return layer;
+}
+
+}  // namespace
+
+std::optional<std::string> judge(MappedLayer& layer, const MappingProblem& problem, const MappingJob& job,
+                                 ThreadPool& threads) {
+  layer.log10_size = problem.space->log10_size();
+  if (layer.ledger.classics > 0) layer.ledger.classics = problem.classics.judged;
   for (const Classic& classic : problem.classics.fitting) layer.dataflows.emplace_back(classic.name, classic.score[0]);
   const Classic* classic = best_classic(problem, job);
-  const bool told = !arguments.mapping.no_classics;
-  layer.found = answer_of(problem, ledger, job, told, classic);
-  if (told) layer.ledger.classics = problem.classics.judged;
   if (classic != nullptr) {
     layer.dataflow = classic->name;
     layer.dataflow_metrics = classic->outcome.metrics;
   }
-  if (!layer.found) return layer;
+  if (!layer.found) return std::nullopt;
   Found& found = *layer.found;
+  std::optional<std::string> fault;
+  const Evaluation evaluation = evaluate(found.mapping, layer.nest, found.machine, job.model, job.constraints);
+  const Outcome outcome = outcome_of(evaluation, macs(layer.nest), found.machine, is_maestro(job.model));
+  if (const auto* infeasible = std::get_if<Infeasible>(&evaluation)) {
+    fault = fmt::format("is infeasible ({}): {}", name_of(infeasible->reason), to_sentence(*infeasible));
+  } else if (!outcome.feasible) {
+    fault = fmt::format("breaks a limit: {}", name_of(static_cast<Infeasible::Reason>(outcome.reason)));
+  } else {
+    found.metrics = outcome.metrics;
+    found.score = score_of(job.objective, found.metrics);
+    if (const auto limit = broken_limit(job.objective.limits, found.metrics)) {
+      fault = fmt::format("breaks the limit on {}", *limit);
+    }
+  }
   if (classic != nullptr) layer.dataflow_factor = classic->score[0] / found.score[0];
   if (job.model == Model::Sound) {
     const SecondOpinion exact = exact_opinion(found.mapping, layer.nest, found.machine, job);
@@ -114,16 +137,8 @@ MappedLayer to_layer(const MappingProblem& problem, const Ledger& ledger, const 
   if (const auto optimum = true_optimum(*problem.space, job.objective, threads)) {
     layer.optimum_factor = found.score[0] / (*optimum)[0];
   }
-  return layer;
+  return fault;
 }
-
-std::string space_text(const MappingArguments& arguments) {
-  if (arguments.space == "archgym") return "archgym";
-  return fmt::format("{} with tiles {}, levels {}{}", arguments.space, arguments.tiles, arguments.levels,
-                     arguments.search_pes ? ", processing elements searched" : "");
-}
-
-}  // namespace
 
 Result<MapSearch> search_mappings(const MappingJob& job, const MapArguments& arguments, ThreadPool& threads,
                                   StoredMemory* memory, const std::function<bool(const SearchLoop&)>& keep_going) {

@@ -19,4 +19,9 @@ struct MapSearch {
 Result<MapSearch> search_mappings(const MappingJob& job, const MapArguments& arguments, ThreadPool& threads,
                                   StoredMemory* memory, const std::function<bool(const SearchLoop&)>& keep_going);
 
+// Everything that follows from the mapping of a layer: its cost, and how it compares with the exact model, the classic
+// dataflows and the optimum of a small space. A mapping that breaks a rule of the job is said.
+std::optional<std::string> judge(MappedLayer& layer, const MappingProblem& problem, const MappingJob& job,
+                                 ThreadPool& threads);
+
 }  // namespace tilewright

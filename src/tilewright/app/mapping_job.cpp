@@ -58,8 +58,9 @@ Result<Accelerator> read_machine(const MappingArguments& arguments) {
   return check(std::move(accelerator), arguments.hardware + " within the limits");
 }
 
-void make_space(MappingProblem& problem, const MappingArguments& arguments, const MappingSpaceOptions& options,
-                const MappingJob& job) {
+void prepare(MappingProblem& problem, const MappingArguments& arguments, const MappingSpaceOptions& options,
+             const MappingJob& job) {
+  problem.classics = classics_of(problem.nest, job.accelerator, {options.evaluate, options.gamma_rules, job.objective});
   const std::string name = fmt::format("{}/{}", job.network_name, problem.name);
   if (arguments.space == "archgym") {
     ArchgymOptions gym{.evaluate = options.evaluate};
@@ -108,6 +109,36 @@ std::vector<const DesignSpace*> MappingJob::spaces() const {
   return spaces;
 }
 
+Result<Done> prepare(MappingProblem& problem, const MappingArguments& arguments, const MappingJob& job) {
+  TW_TRY(const MappingSpaceOptions options, space_options(arguments, job));
+  prepare(problem, arguments, options, job);
+  return Done{};
+}
+
+constexpr std::string_view kPesSearched = ", processing elements searched";
+
+std::string space_text(const MappingArguments& arguments) {
+  if (arguments.space == "archgym") return "archgym";
+  return fmt::format("{} with tiles {}, levels {}{}", arguments.space, arguments.tiles, arguments.levels,
+                     arguments.search_pes ? kPesSearched : "");
+}
+
+MappingArguments space_arguments(const std::string& text) {
+  MappingArguments arguments;
+  const auto word = [&text](std::string_view before) {  // what follows `before`, up to the next comma or space
+    const std::size_t begin = text.find(before);
+    if (begin == std::string::npos) return std::string();
+    const std::string after = text.substr(begin + before.size());
+    return after.substr(0, after.find_first_of(", "));
+  };
+  arguments.space = word("");
+  if (arguments.space == "archgym") return arguments;
+  arguments.tiles = word(" with tiles ");
+  arguments.levels = word(", levels ");
+  arguments.search_pes = text.ends_with(kPesSearched);
+  return arguments;
+}
+
 Result<MappingJob> read_mapping_job(const MappingArguments& arguments, ThreadPool& threads) {
   if (arguments.network.empty()) return invalid("the network is missing, expected zoo:NAME or a file");
   if (arguments.hardware.empty()) return invalid("--hardware is missing, expected zoo:NAME or a file");
@@ -115,7 +146,7 @@ Result<MappingJob> read_mapping_job(const MappingArguments& arguments, ThreadPoo
   TW_TRY(job.model, model_named(arguments.model));
   TW_TRY(job.constraints, constraints_named(arguments.constraints));
   TW_TRY(job.objective, read_objective(arguments));
-  TW_TRY(const MappingSpaceOptions options, space_options(arguments, job));
+  TW_TRY([[maybe_unused]] const MappingSpaceOptions options, space_options(arguments, job));
   const std::vector<std::string> spaces = {"mapping", "archgym"};
   if (std::ranges::find(spaces, arguments.space) == spaces.end()) {
     return invalid(fmt::format("space '{}' is not known{}, expected mapping or archgym", printable(arguments.space),
@@ -154,9 +185,7 @@ Result<MappingJob> read_mapping_job(const MappingArguments& arguments, ThreadPoo
     TW_TRY(problem.nest, nest_of(layer));
   }
   threads.for_each(job.problems.size(), [&](std::size_t i, std::size_t) {
-    MappingProblem& problem = job.problems[i];
-    problem.classics = classics_of(problem.nest, job.accelerator, {options.evaluate, options.gamma_rules, job.objective});
-    make_space(problem, arguments, options, job);
+    prepare(job.problems[i], arguments, options, job);
   });
   return job;
 }

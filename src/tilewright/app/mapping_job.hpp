@@ -69,6 +69,13 @@ struct MappingJob {
   EvaluateOptions evaluate() const { return {.model = model, .constraints = constraints}; }
 };
 
+// Makes what follows from a problem's nest, by `space`, `tiles`, `levels`, `search_pes` and `no_classics` of the arguments on
+// the job's machine: its classics, its space and what the search is told.
+Result<Done> prepare(MappingProblem& problem, const MappingArguments& arguments, const MappingJob& job);
+// "mapping with tiles divisors, levels 2", and the arguments that it says.
+std::string space_text(const MappingArguments& arguments);
+MappingArguments space_arguments(const std::string& text);
+
 Result<MappingJob> read_mapping_job(const MappingArguments& arguments, ThreadPool& threads);
 
 }  // namespace tilewright

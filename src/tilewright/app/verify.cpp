@@ -1,4 +1,3 @@
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
@@ -10,160 +9,110 @@
 #include "tilewright/app/print.hpp"
 #include "tilewright/app/verdicts.hpp"
 #include "tilewright/base/file.hpp"
+#include "tilewright/base/json.hpp"
+#include "tilewright/base/json_difference.hpp"
+#include "tilewright/base/seal.hpp"
 #include "tilewright/base/text.hpp"
-#include "tilewright/space/mapping_outcome.hpp"
-#include "tilewright/space/objective.hpp"
+#include "tilewright/store/run_directory.hpp"
 
 namespace tilewright {
 namespace {
 
+namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-struct Claim {
-  Accelerator machine;
-  Model model = Model::Sound;
-  Constraints constraints = Constraints::Hard;
-  bool gamma_rules = false;
-  Objective objective;
-};
-
-Nest nest_from(const Json& json) {
-  Nest nest;
-  nest.kind = static_cast<NestKind>(json.at("kind").get<int>());
-  nest.batched = json.at("batched");
-  for (const char* part : {"size", "stride"}) {
-    if (!json.contains(part)) continue;
-    for (const auto& [name, value] : json.at(part).items()) {
-      const auto dim = dim_named(name);
-      if (!dim) continue;
-      auto& numbers = std::string_view(part) == "size" ? nest.size : nest.stride;
-      numbers[static_cast<std::size_t>(*dim)] = value.get<std::int32_t>();
-    }
+// One document. Where it has a digest it is ours, and whatever is wrong with it is a fault; otherwise it may be anything.
+Result<Verdicts> verify_document(const fs::path& path) {
+  TW_TRY(const std::string text, read_file(path));
+  TW_TRY(const nlohmann::json plain, parse_json(text, path.string()));
+  const Json json = Json::parse(text);
+  const Json format = json.is_object() ? json.value("format", Json()) : Json();
+  const bool is_map = format == "tilewright-map-1", is_codesign = format == "tilewright-codesign-1";
+  const bool has_digest = json.is_object() && json.contains("digest");
+  if (!is_map && !is_codesign && !has_digest) {
+    return invalid(fmt::format(
+        "{}: is no result of map or codesign, expected format tilewright-map-1 or tilewright-codesign-1", path.string()));
   }
-  return nest;
-}
-
-// The first thing a layer claims that is not so, or nothing.
-std::optional<std::string> fault_of(const Json& layer, const Claim& claim) {
-  const Nest nest = nest_from(layer.at("nest"));
-  const Result<Mapping> mapping = mapping_from_yaml(layer.at("mapping").get<std::string>(), "mapping");
-  if (!mapping) return mapping.error().message;
-  Accelerator machine = claim.machine;
-  machine.pes = layer.at("pes").get<std::int64_t>();
-  if (machine.pes > claim.machine.pes) {
-    return fmt::format("uses {} processing elements, the machine has {}", machine.pes, claim.machine.pes);
-  }
-  const Evaluation evaluation = evaluate(*mapping, nest, machine, claim.model, claim.constraints);
-  if (const auto* infeasible = std::get_if<Infeasible>(&evaluation)) {
-    return fmt::format("is infeasible ({}): {}", name_of(infeasible->reason), to_sentence(*infeasible));
-  }
-  const Outcome outcome = outcome_of(evaluation, macs(nest), machine, claim.gamma_rules);
-  if (!outcome.feasible) return fmt::format("breaks a limit: {}", name_of(static_cast<Infeasible::Reason>(outcome.reason)));
-  const Metrics& found = outcome.metrics;
-  const Json& metrics = layer.at("metrics");
-  if (metrics.at("area") != (found.area ? Json(*found.area) : Json())) {
-    return fmt::format("area is {}, the file says {}", found.area ? fmt::format("{:.17g}", *found.area) : "unknown",
-                       metrics.at("area").dump());
-  }
-  for (const auto& [name, value] : {std::pair("latency", found.latency),
-                                    {"energy", found.energy},
-                                    {"edp", found.edp()},
-                                    {"power", found.power},
-                                    {"macs", found.macs},
-                                    {"l1", found.l1},
-                                    {"l2", found.l2},
-                                    {"pes", found.pes}}) {
-    const double claimed = metrics.at(name).get<double>();
-    if (claimed == value) continue;
-    return fmt::format("{} is {:.17g}, the file says {:.17g}", name, value, claimed);
-  }
-  const Score score = score_of(claim.objective, found);
-  if (layer.at("score").get<std::vector<double>>() != std::vector<double>(score.begin(), score.end())) {
-    return fmt::format("the objective is {:.17g}, the file says {}", score[0], layer.at("score").dump());
-  }
-  if (const auto limit = broken_limit(claim.objective.limits, found)) return fmt::format("breaks the limit on {}", *limit);
-  return std::nullopt;
-}
-
-Result<Claim> read_claim(const Json& json, const std::string& where) {
-  Claim claim;
-  TW_TRY(claim.machine, accelerator_from_yaml(json.at("machine").get<std::string>(), where + " (machine)"));
-  TW_TRY(claim.model, model_named(json.at("model").get<std::string>()));
-  claim.constraints = static_cast<Constraints>(json.at("constraints").get<int>());
-  claim.gamma_rules = json.at("gamma_rules");
-  TW_TRY(claim.objective, objective_named(json.at("objective").get<std::string>()));
-  const Json& limits = json.at("limits");
-  const auto limit = [&](const char* name) {
-    return limits.contains(name) ? std::optional<double>(limits.at(name).get<double>()) : std::nullopt;
-  };
-  claim.objective.limits = {limit("latency"), limit("energy"), limit("area"), limit("power")};
-  return claim;
-}
-
-// A result of map has everything that its numbers follow from.
-Result<Verdicts> verify_map(const std::string& text, const std::string& where) {
   Verdicts verdicts;
-  try {
-    const Json json = Json::parse(text);
-    TW_TRY(const Claim claim, read_claim(json, where));
-    double latency = 0, energy = 0, macs = 0;
-    for (const Json& layer : json.at("layers")) {
-      ++verdicts.layers;
-      if (layer.at("status") != "ok") {
-        ++verdicts.without;
-        continue;
-      }
-      const auto name = layer.at("name").get<std::string>();
-      if (const auto fault = fault_of(layer, claim)) verdicts.faults.push_back(fmt::format("layer {}: {}", name, *fault));
-      const auto count = static_cast<double>(layer.at("count").get<std::int64_t>());
-      latency += count * layer.at("metrics").at("latency").get<double>();
-      energy += count * layer.at("metrics").at("energy").get<double>();
-      macs += count * layer.at("metrics").at("macs").get<double>();
+  const auto broken = broken_seal(plain);
+  if (is_map || is_codesign) {
+    const Result<Verdicts> found = is_map ? verify_map(json, path.parent_path()) : verify_codesign(json, path.parent_path());
+    if (found) {
+      verdicts = *found;
+    } else if (has_digest) {
+      verdicts.faults.push_back(found.error().message);
+    } else {
+      return invalid(fmt::format("{}: {}", path.string(), found.error().message));
     }
-    for (const auto& [name, value] : {std::pair("latency", latency), {"energy", energy}, {"macs", macs}}) {
-      const double claimed = json.at("totals").at(name).get<double>();
-      if (claimed != value) {
-        verdicts.faults.push_back(fmt::format("total {} is {:.17g}, the file says {:.17g}", name, value, claimed));
-      }
+  } else if (!broken) {
+    verdicts.checked.push_back(
+        fmt::format("nothing was edited; the numbers of {} are not computed again", printable(format.dump())));
+  }
+  if (broken) verdicts.faults.insert(verdicts.faults.begin(), *broken);
+  return verdicts;
+}
+
+// Everything a run has left: its files against their checksums, and its result by itself.
+Result<Verdicts> verify_directory(const fs::path& directory) {
+  TW_TRY(const RunCheck check, check_run(directory));
+  Verdicts verdicts;
+  verdicts.faults = check.faults;
+  const bool computed = check.verb == "map" || check.verb == "codesign";
+  std::error_code status;
+  if (computed && fs::exists(directory / "result.json", status)) {
+    const Result<Verdicts> result = verify_document(directory / "result.json");
+    if (result) {
+      verdicts.layers = result->layers;
+      verdicts.without = result->without;
+      for (const std::string& fault : result->faults) verdicts.faults.push_back("result.json: " + fault);
+      verdicts.checked = result->checked;
+    } else {
+      verdicts.faults.push_back(result.error().message);
     }
-  } catch (const Json::exception& failure) {
-    return invalid(fmt::format("{}: is no result of map ({})", where, failure.what()));
+  }
+  verdicts.checked.insert(verdicts.checked.end(), check.checked.begin(), check.checked.end());
+  if (!computed && !check.verb.empty()) {
+    verdicts.checked.push_back(fmt::format("the numbers of {} are not computed again", printable(check.verb)));
   }
   return verdicts;
 }
 
-Result<Verdicts> verify(const std::string& text, const std::filesystem::path& path) {
-  const Json json = Json::parse(text, nullptr, false);
-  const Json format = json.is_object() ? json.value("format", Json()) : Json();
-  if (format == "tilewright-map-1") return verify_map(text, path.string());
-  if (format == "tilewright-codesign-1") return verify_codesign(text, path);
-  return invalid(fmt::format(
-      "{}: is no result of map or codesign, expected format tilewright-map-1 or tilewright-codesign-1", path.string()));
-}
-
 }  // namespace
+
+std::vector<std::string> differences_of(const std::string& computed, const Json& says) {
+  nlohmann::json is = nlohmann::json::parse(computed), claimed = says;
+  for (const char* part : {"version", "digest"}) {
+    is.erase(part);
+    claimed.erase(part);
+  }
+  std::vector<std::string> found = differences(is, claimed);
+  for (std::size_t i = 0; i < is["layers"].size(); ++i) {
+    const std::string head = fmt::format("/layers/{}/", i);
+    for (std::string& one : found) {
+      if (one.starts_with(head)) one += fmt::format(" (layer {})", printable(is["layers"][i]["name"].get<std::string>()));
+    }
+  }
+  return found;
+}
 
 int run_verify(const VerifyArguments& arguments) {
   if (arguments.result.empty())
     return report(invalid("the result is missing, expected a result.json or the directory of a run"));
-  std::filesystem::path path = arguments.result;
+  const fs::path path = arguments.result;
   std::error_code status;
-  if (std::filesystem::is_directory(path, status)) path /= "result.json";
-  const Result<std::string> text = read_file(path);
-  if (!text) return report(text.error());
-  const Result<Verdicts> verdicts = verify(*text, path);
+  const Result<Verdicts> verdicts = fs::is_directory(path, status) ? verify_directory(path) : verify_document(path);
   if (!verdicts) return report(verdicts.error());
   const bool equal = verdicts->faults.empty();
   if (arguments.json) {
-    const Json json{{"equal", equal}, {"layers", verdicts->layers}, {"faults", verdicts->faults}};
+    const Json json{
+        {"equal", equal}, {"layers", verdicts->layers}, {"faults", verdicts->faults}, {"checked", verdicts->checked}};
     print(fmt::format("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace)));
-  } else {
-    for (const std::string& fault : verdicts->faults) print(fmt::format("{}: {}\n", path.string(), printable(fault)));
-    if (equal) {
-      print(fmt::format("{}: {} of {} layers evaluated again, every number equal\n", path.string(),
-                        verdicts->layers - verdicts->without, verdicts->layers));
-    }
+    return equal ? kExitDone : kExitDiffers;
   }
+  for (const std::string& fault : verdicts->faults) print(fmt::format("{}: {}\n", path.string(), printable(fault)));
+  const std::string found = equal ? "" : fmt::format("{} differences", verdicts->faults.size());
+  print(fmt::format("{}: {}{}{}\n", path.string(), found, equal || verdicts->checked.empty() ? "" : "; ",
+                    printable(join(verdicts->checked, "; "))));
   return equal ? kExitDone : kExitDiffers;
 }
 

@@ -155,7 +155,8 @@ void CheckpointDirectory::delete_unnamed(const File& learner, const File& traine
   std::vector<std::filesystem::path> unnamed;
   for (const auto& entry : std::filesystem::directory_iterator(directory_, status)) {
     const std::string name = entry.path().filename().string();
-    const bool ours = name.starts_with("learner-") || name.starts_with("trainer-") || name.starts_with("replay-");
+    const bool ours = name.starts_with("learner-") || name.starts_with("trainer-") || name.starts_with("replay-") ||
+                      name.ends_with(".draft");
     if (ours && !named.contains(name)) unnamed.push_back(entry.path());
   }
   for (const std::filesystem::path& path : unnamed) std::filesystem::remove(path, status);
