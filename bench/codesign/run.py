@@ -218,7 +218,7 @@ def area(choice):
     wide = ["--bus-bytes", 64]
     commands = {"default machine": ["--machine", "zoo:vta"],
                 "default machine, bus of 64 bytes": ["--machine", "zoo:vta", *wide],
-                "12 times the area, bus of 64 bytes": ["--area-budget", 12, "--search-buffers", *wide]}
+                "12 times the area, bus of 64 bytes": ["--area-budget", 12, *wide]}
     runs = suite.all_of(choice, "area", {
         (name, seed): [*suite.network_arguments(choice, "resnet18"), *spent(choice, seed), *arguments]
         for name, arguments in commands.items() for seed in choice.seeds})

@@ -26,7 +26,7 @@ ABLATIONS = {"as it is": [], "one agent": ["assign=single"], "wrong agents": ["a
              "no critic": ["critic=none"], "uniform sampling": ["sampling=uniform"], "best only": ["sampling=top"],
              "k-means sampling": ["sampling=kmeans"], "knobs only": ["features=knobs"], "random beginning": ["begin=random"]}
 # The joint space with the area of the default machine: with its buffers as they are, hardly another machine fits.
-SPACE = ["--area-budget", 1, "--search-buffers"]
+SPACE = ["--area-budget", 1]
 
 TRANSFORMERS = ["bert_base", "vit_b16"]
 NOTHING_FOUND = 3  # exit code: no machine has a schedule for every layer

@@ -32,6 +32,12 @@ class Evaluate(unittest.TestCase):
         for word in ("latency", "utilisation", "energy", "MAC", "L1", "L2", "limit", "roofline", "115,605,504", "parallel"):
             self.assertIn(word, result.stdout)
 
+    def test_the_letters_of_loops_are_explained(self):
+        self.assertIn("(K output channels, C input channels, Y X input rows and columns", run("evaluate", *JOB).stdout)
+        name = json.loads(run("zoo", "bert_base", "--json").stdout)["layers"][0]["name"]
+        product = run("evaluate", "--network", "zoo:bert_base", "--layer", name, "--hardware", "zoo:gamma-cloud", "--dataflow", "tpu")
+        self.assertRegex(product.stdout, r"\((M rows, N columns|K output channels)")
+
     def test_prints_a_table_for_a_network(self):
         result = run("evaluate", "--network", "zoo:resnet18", "--hardware", "zoo:eyeriss", "--dataflow", "nvdla")
         self.assertEqual(result.returncode, 0, result.stderr)

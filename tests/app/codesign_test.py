@@ -81,7 +81,7 @@ class CodesignTest(unittest.TestCase):
 class Answer(CodesignTest):
     def test_a_network_from_end_to_end(self):
         runs = self.folder / "runs"
-        text = self.done(*self.tiny, "--measurements", 48, "--search-buffers", "-o", runs).stdout
+        text = self.done(*self.tiny, "--measurements", 48, "-o", runs).stdout
         self.assertRegex(text, r"(?m)^verified: [\d,]+ elements of \d+ steps .*all equal")
         self.assertRegex(text, r"(?m)^  conv2 +1 b1 h\d+ w\d+ ci\d+ co\d+ +\dx\d +[\d,]+ +[\d.]+% +[\d.]+% +[\d.]+x$")
         self.assertRegex(text, r"(?m)^surrogate: rank correlation")
@@ -174,7 +174,7 @@ class Answer(CodesignTest):
 
     def test_the_machine_is_the_best_one_for_the_sum(self):
         """The whole network, exhausted, agrees with exhausting each machine by itself."""
-        joint = self.found("--search", "exhaustive", "--measurements", 1_000_000, "--no-verify", "--area-budget", 3)
+        joint = self.found("--search", "exhaustive", "--measurements", 1_000_000, "--no-verify", "--fixed-buffers", "--area-budget", 3)
         self.assertGreater(joint["measured"]["complete_machines"], 5)
         (self.folder / "machine.json").write_text(json.dumps(joint["machine"]))
         fixed = self.found("--search", "exhaustive", "--measurements", 1_000_000, "--no-verify", "--machine", self.folder / "machine.json")
@@ -182,11 +182,19 @@ class Answer(CodesignTest):
         self.assertEqual(fixed["machine"], joint["machine"])
         default = self.found("--search", "exhaustive", "--measurements", 1_000_000, "--no-verify", "--machine", "zoo:vta")
         self.assertLessEqual(joint["totals"]["cycles"], default["totals"]["cycles"])
-        self.assertLessEqual(joint["totals"]["cycles"], self.found("--measurements", 48, "--no-verify", "--area-budget", 3)["totals"]["cycles"])
+        self.assertLessEqual(joint["totals"]["cycles"], self.found("--measurements", 48, "--no-verify", "--fixed-buffers", "--area-budget", 3)["totals"]["cycles"])
         self.assertEqual(default["measured"]["machines"], 1)
 
+    def test_machines_are_searched_unless_buffers_are_fixed(self):
+        searched = self.found("--measurements", 48, "--no-verify")["measured"]
+        self.assertGreater(searched["machines_within_area"], 100)
+        self.assertGreater(searched["machines"], 1)
+        fixed = ["--measurements", 48, "--no-verify", "--fixed-buffers"]
+        self.assertEqual(self.found(*fixed)["measured"]["machines_within_area"], 1)
+        self.assertIn("without --fixed-buffers there are more", self.done(*self.tiny, *fixed).stdout)
+
     def test_budgets_are_hard(self):
-        small = self.found("--measurements", 48, "--area-budget", 0.9, "--search-buffers", "--no-verify")
+        small = self.found("--measurements", 48, "--area-budget", 0.9, "--no-verify")
         self.assertLessEqual(small["area"], 0.9)
         self.assertGreater(small["measured"]["machines_within_area"], 1)
         cool = self.found("--measurements", 48, "--max-power", 0.5, "--area-budget", 4, "--no-verify")
@@ -206,7 +214,7 @@ class Repeated(CodesignTest):
         self.assertSameFiles(self.folder / "1", self.folder / "2", but=("run.json", "report.html"))  # which have the command
 
     def test_a_killed_run_goes_on_to_the_same_bytes(self):
-        arguments = [*self.tiny, "--measurements", 600, "--search-buffers"]
+        arguments = [*self.tiny, "--measurements", 600]
         whole, killed = self.folder / "whole", self.folder / "killed"
         self.done(*arguments, "-o", whole)
         for stop, code in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):  # once run.json is there, SIGINT is awaited
@@ -223,7 +231,7 @@ class Repeated(CodesignTest):
         before = files_of(killed)
         self.assertIn("points known before", self.done(killed, verb="resume").stderr)
         self.assertEqual(before, files_of(killed))
-        self.refused(*self.tiny, "--measurements", 601, "--search-buffers", "-o", killed, saying="measurements of the run there is 600")
+        self.refused(*self.tiny, "--measurements", 601, "-o", killed, saying="measurements of the run there is 600")
 
 
 class Refused(CodesignTest):
@@ -238,14 +246,16 @@ class Refused(CodesignTest):
         self.refused(tiny, "--max-temperature", 30, "--kelvin-per-watt", -3, saying="--kelvin-per-watt is -3, expected 0")
         self.refused(tiny, "--operators", "depthwise", saying="none is of --operators depthwise")
         self.refused(tiny, "--area-budget", -1, saying="--area-budget is -1, expected a number above 0")
-        self.refused(tiny, "--area-budget", 0.5, saying="--area-budget is 0.5, but the smallest machine has")
+        self.refused(tiny, "--fixed-buffers", "--area-budget", 0.5, saying="--area-budget is 0.5, but the smallest machine has")
         self.refused(tiny, "--operators", "conv,cf", saying="expected some of conv, depthwise")
         self.refused(tiny, "--core", "fast", saying="expected sequential or pipelined")
         self.refused(tiny, "--bus-bytes", 3, saying="expected a power of two")
         self.refused(tiny, "--layer", "conv9", saying="did you mean")
         self.refused(tiny, "--machine", self.folder / "none.json", saying="none.json")
-        self.refused(tiny, "--machine", "zoo:vta", "--search-buffers", saying="expected one of them")
+        self.refused(tiny, "--machine", "zoo:vta", "--fixed-buffers", saying="expected one of them")
         self.refused(tiny, "--machine", "zoo:vta", "--area-budget", 0.5, saying="expected at most --area-budget 0.5")
+        self.refused(tiny, "--hardware", "zoo:eyeriss", saying="did you mean '--machine'?")
+        self.refused(tiny, "--samples=8", saying="did you mean '--measurements'?")
         self.refused(tiny, "--measurement", 5, saying="did you mean '--measurements'?")
         self.refused(self.folder / "loose.yaml", "--layer", "up", saying="has no layer for the machine")
 

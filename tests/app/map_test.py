@@ -9,6 +9,7 @@ import json
 import pathlib
 import random
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -167,6 +168,55 @@ class Printed(MapTest):
         self.assertAlmostEqual(few["layers"][0]["optimum_factor"], few["layers"][0]["score"][0] / every["layers"][0]["score"][0])
         part = self.done(self.folder / "flat.yaml", "--hardware", "zoo:gamma-edge", "--max-pes", "4", "--search", "exhaustive", "--samples", "5")
         self.assertIn("5 samples per layer were spent before every mapping was evaluated", part.stdout)
+
+    def test_units_people_read_and_losses_that_stand_out(self):
+        arguments = [*self.tiny, "--samples", "40", "--search", "random", "--no-classics", "-o", self.folder / "units"]
+        text = self.done(*arguments).stdout
+        found = json.loads((self.folder / "units" / "result.json").read_text())
+        clock = float(re.search(r"clock_ghz: (\S+)", found["machine"])[1])
+        told = re.search(r"(?m)^(\S+) us and (\S+) nJ per inference: (\S+) inferences/s, (\S+) mW, at (\S+) GHz$", text)
+        self.assertAlmostEqual(float(told[1]), found["totals"]["latency"] / clock / 1e3, delta=2e-3 * float(told[1]))
+        self.assertAlmostEqual(float(told[2]), found["totals"]["energy"], delta=2e-3 * float(told[2]))
+        self.assertAlmostEqual(float(told[3]) * float(told[1]), 1e6, delta=3e3)
+        lost = {layer["name"] for layer in found["layers"] if layer["dataflow_factor"] < 0.9999}
+        self.assertEqual({line.split()[0] for line in text.splitlines() if line.endswith("  LOSS")}, lost)
+        self.assertEqual("A classic dataflow is better than what was found" in text, bool(lost))
+        report = (self.folder / "units" / "report.html").read_text()
+        for words in ("The machine", "network on chip", "Energy and roofs", "held down by", "inferences/s", "K output channels, C input"):
+            self.assertIn(words, report)
+        self.assertEqual(report.count('class="loss"'), len(lost))
+
+    def test_limits_that_nothing_keeps_say_what_to_relax(self):
+        free = {layer["name"]: layer["metrics"] for layer in self.found("--samples", "80", "--search", "random")["layers"]}
+        tight = ["--max-latency", free["fc"]["latency"] / 100, "--max-energy", free["fc"]["energy"] * 50]
+        one = [*self.tiny, "--layer", "fc", "--samples", "80", "--search", "random", "--no-classics", *tight]
+        text = self.done(*one, code=3).stdout
+        found = json.loads(self.done(*one, "--json", code=3).stdout)["layers"][0]
+        limits, nearest = found["limits"], found["nearest"]
+        self.assertEqual(limits["latency"]["limit"], tight[1])
+        self.assertGreater(limits["latency"]["factor"], 1)
+        self.assertLessEqual(limits["energy"]["least"], nearest["metrics"]["energy"])
+        self.assertAlmostEqual(nearest["factor"], nearest["metrics"]["latency"] / tight[1])
+        self.assertIn("none of 80 samples keeps the limits. The least seen: latency ", text)
+        # What it says is enough, and a hair less is not.
+        advice = re.search(r"There is an answer with --max-latency (\S+); `tilewright (explain .*)` tells more", text)
+        for limit, code in ((float(advice[1]), 0), (float(advice[1]) * 0.9999 - 1, 3)):
+            self.done(*self.tiny, "--layer", "fc", "--samples", "80", "--search", "random", "--no-classics", "--max-latency", limit, *tight[2:],
+                      code=code)
+        # The command works as printed and knows the limits.
+        told = self.done(*shlex.split(advice[2])[1:], verb="explain", code=3).stdout
+        self.assertIn("fits the machine, but not the limits", told)
+        relaxed = re.search(r"It keeps the limits with --max-latency (\S+)", told)
+        again = shlex.split(advice[2])[1:]
+        again[again.index("--max-latency") + 1] = relaxed[1]
+        self.assertIn("feasible", self.done(*again, verb="explain").stdout)
+
+    def test_a_layer_that_fits_no_machine_names_a_command_that_works(self):
+        (self.folder / "a small one.yaml").write_text("format: tilewright-accelerator-1\nname: small\npes: 4\nl1_bytes: 1\nl2_bytes: 1\n")
+        text = self.done(self.folder / "tiny.yaml", "--hardware", self.folder / "a small one.yaml", "--samples", "20", "--search", "random",
+                         "--layer", "fc", code=3).stdout
+        command = re.search(r"`tilewright (explain .*)` tells more", text)
+        self.assertIn("It fits a machine with", self.done(*shlex.split(command[1])[1:], verb="explain", code=3).stdout)
 
     def test_settings_are_listed_with_what_is_set(self):
         text = self.done("--search", "genetic", "--settings", "--set", "genetic.population=17").stdout

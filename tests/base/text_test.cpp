@@ -40,6 +40,13 @@ TEST(Text, NearestNamesWhatWasMeant) {
   EXPECT_EQ(did_you_mean("qqqqqqqq", choices), "");
 }
 
+TEST(Text, WordsForAShell) {
+  EXPECT_EQ(shell_word("zoo:resnet18"), "zoo:resnet18");
+  EXPECT_EQ(shell_word("my model.onnx"), "'my model.onnx'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
 TEST(Text, NumbersForPeople) {
   EXPECT_EQ(with_thousands(1234567), "1,234,567");
   EXPECT_EQ(with_thousands(-1000), "-1,000");

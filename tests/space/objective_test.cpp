@@ -86,7 +86,7 @@ TEST(Objective, MistakesGetTheNearestMetric) {
   EXPECT_THAT(message("weighted:"), HasSubstr("objective '' is not known"));
   EXPECT_THAT(message(""), HasSubstr("objective '' is not known"));
   EXPECT_EQ(message("weigthed:latency=1"),
-            "objective form 'weigthed' is not known (did you mean 'weighted'?), expected weighted or lexicographic");
+            "objective form 'weigthed' is not known (did you mean 'weighted'?), expected weighted, lexicographic or pareto");
 }
 
 TEST(Objective, WeightsAreNumbersAboveZero) {
@@ -118,6 +118,28 @@ TEST(Limits, AreBrokenOnlyBeyondThem) {
   EXPECT_EQ(broken_limit({.latency = {}, .energy = {}, .area = 4999, .power = {}}, kMetrics), "area");
   EXPECT_EQ(broken_limit({.latency = {}, .energy = {}, .area = {}, .power = 69}, kMetrics), "power");
   EXPECT_EQ(broken_limit({.latency = 1, .energy = {}, .area = {}, .power = 1}, kMetrics), "latency");  // the first
+}
+
+TEST(Objective, AFrontHasItsTermsAndTheirProduct) {
+  const Objective objective = *objective_named("pareto:latency,energy,power");
+  EXPECT_EQ(name_of(objective), "pareto:latency,energy,power");
+  const Metrics metrics{.latency = 10, .energy = 3, .area = 1, .power = 2};
+  EXPECT_EQ(terms_of(objective, metrics), (Score{10, 3, 2}));
+  EXPECT_EQ(score_of(objective, metrics), (Score{60}));
+  EXPECT_EQ(objective_named("pareto:latency").error().message,
+            "objective 'pareto:latency' has one metric, expected two or three after pareto:");
+  EXPECT_EQ(objective_named("pareto:latency,latency").error().message,
+            "objective 'pareto:latency,latency' has latency twice, expected different metrics");
+  EXPECT_EQ(objective_named("pareto:latency=2,energy").error().message,
+            "objective: 'latency=2' has a weight, expected metrics only after pareto:");
+}
+
+TEST(Objective, ExcessIsTheLargestValueByItsLimit) {
+  const Metrics metrics{.latency = 10, .energy = 3, .area = 1, .power = 2};
+  EXPECT_EQ(excess_of({}, metrics), 0);
+  EXPECT_EQ(excess_of({.latency = 5, .energy = 1, .area = {}, .power = 4}, metrics), 3);
+  EXPECT_EQ(limits_of({.latency = 5, .energy = {}, .area = {}, .power = 4}),
+            (std::vector<std::pair<Metric, double>>{{Metric::Latency, 5}, {Metric::Power, 4}}));
 }
 
 }  // namespace

@@ -82,6 +82,32 @@ TEST_F(StoreTest, KeepsEveryBitOfWhatWasCommitted) {
   EXPECT_FALSE(store.find(1, design)) << "another problem";
 }
 
+TEST_F(StoreTest, EachVisitsEveryRowOfAProblemInOrder) {
+  Store store = opened_with(7);
+  ASSERT_TRUE(store.add_problem(8, "{}"));
+  const double one[] = {1, 2};
+  store.put(7, "first", feasible(one));
+  store.put(8, "other", infeasible(1));
+  store.put(7, "second", infeasible(3));
+  std::vector<std::string> seen;
+  const auto visit = [&](std::string_view design, const StoredOutcome& outcome) {
+    seen.push_back(std::string(design) + (outcome.feasible ? " of " + std::to_string(outcome.numbers[1])
+                                                           : " because " + std::to_string(outcome.reason)));
+    return true;
+  };
+  ASSERT_TRUE(store.each(7, visit));
+  EXPECT_TRUE(seen.empty()) << "nothing is in the file yet";
+  ASSERT_TRUE(store.commit());
+  Store reader = opened();  // knows no problem
+  ASSERT_TRUE(reader.each(7, visit));
+  EXPECT_THAT(seen, ::testing::ElementsAre("first of 2.000000", "second because 3"));
+  ASSERT_TRUE(reader.each(9, visit));
+  EXPECT_EQ(seen.size(), 2U);
+  int visits = 0;
+  ASSERT_TRUE(reader.each(7, [&](std::string_view, const StoredOutcome&) { return ++visits < 1; }));
+  EXPECT_EQ(visits, 1) << "it ends early";
+}
+
 TEST_F(StoreTest, WhatIsKnownStays) {
   Store store = opened_with(1);
   const std::array<double, 1> first{1}, second{2};

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "tilewright/app/agents_result.hpp"
+#include "tilewright/app/dim_legend.hpp"
 #include "tilewright/base/text.hpp"
 
 namespace tilewright {
@@ -67,7 +68,7 @@ std::string assignment_text(const AgentsResult& result) {
   for (std::size_t agent = 0; agent < assignment.agents.size(); ++agent) {
     text += fmt::format("{:>3} {}\n", agent + 1, join(assignment.agents[agent], " "));
   }
-  return text + "\n";
+  return fmt::format("{}({})\n\n", text, kParameterLegend);
 }
 
 std::string stability_text(const AgentsResult& result) {

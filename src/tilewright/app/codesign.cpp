@@ -47,7 +47,7 @@ RunJson arguments_json(const CodesignArguments& a) {
                {"layer", a.layer},
                {"operators", a.operators},
                {"machine", a.machine},
-               {"search_buffers", a.search_buffers},
+               {"fixed_buffers", a.fixed_buffers},
                {"core", a.core},
                {"read_latency", a.timing.read_latency},
                {"write_latency", a.timing.write_latency},
@@ -84,7 +84,7 @@ CodesignArguments arguments_from(const RunJson& json) {
   take("layer", a.layer);
   take("operators", a.operators);
   take("machine", a.machine);
-  take("search_buffers", a.search_buffers);
+  take("fixed_buffers", a.fixed_buffers);
   take("core", a.core);
   take("read_latency", a.timing.read_latency);
   take("write_latency", a.timing.write_latency);
@@ -252,6 +252,10 @@ Result<CodesignArguments> read_codesign_run(const fs::path& directory) {
   } catch (const RunJson::exception& failure) {
     return invalid(fmt::format("{}: is damaged ({})", path.string(), failure.what()));
   }
+}
+
+Result<Done> check_same_codesign(const fs::path& directory, const CodesignArguments& arguments, const CodesignJob& job) {
+  return check_same_run(directory, codesign_run_json(arguments, job));
 }
 
 int run_codesign(const CodesignArguments& arguments) {

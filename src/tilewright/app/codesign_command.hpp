@@ -17,11 +17,11 @@ inline constexpr std::int64_t kDefaultMeasurements = 512;
 
 struct CodesignArguments {
   std::string network;
-  std::vector<std::string> dims;  // "sequence=128": open dimensions of an ONNX model
-  std::string layer;              // one layer only; empty = all
-  std::string operators;          // "conv,fc": only layers of these; empty = all
-  std::string machine;            // the machine that is given; empty = it is searched
-  bool search_buffers = false;
+  std::vector<std::string> dims;      // "sequence=128": open dimensions of an ONNX model
+  std::string layer;                  // one layer only; empty = all
+  std::string operators;              // "conv,fc": only layers of these; empty = all
+  std::string machine;                // the machine that is given; empty = it is searched
+  bool fixed_buffers = false;         // only the core is searched
   std::optional<double> area_budget;  // of the default machine's area; 1 unless the machine is given
   std::optional<double> max_power, max_temperature;
   std::string core = "pipelined";

@@ -47,6 +47,9 @@ struct CodesignJob {
   std::vector<const DesignSpace*> spaces() const;
 };
 Result<CodesignJob> read_codesign_job(const CodesignArguments& arguments);
+// Fine when the directory holds no run, or this very run; otherwise an Error that names the first difference.
+Result<Done> check_same_codesign(const std::filesystem::path& directory, const CodesignArguments& arguments,
+                                 const CodesignJob& job);
 // At most so many of every layer.
 std::int64_t measurements_of(const CodesignArguments& arguments, const CodesignJob& job);
 

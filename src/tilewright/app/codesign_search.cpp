@@ -27,7 +27,7 @@ Result<CodesignOptions> codesign_options(const CodesignArguments& arguments) {
   CodesignOptions options;
   TW_TRY(options.timing, timing_options(arguments.core, arguments.timing));
   TW_TRY(options.physical, vta::check(arguments.physical));
-  options.search_buffers = arguments.search_buffers;
+  options.search_buffers = !arguments.fixed_buffers && arguments.machine.empty();
   struct Limit {
     const char* flag;
     std::optional<double> value;
@@ -43,7 +43,7 @@ Result<CodesignOptions> codesign_options(const CodesignArguments& arguments) {
   options.area_budget = arguments.area_budget.value_or(1);
   if (arguments.machine.empty()) return options;
 
-  if (arguments.search_buffers) return invalid("--search-buffers and --machine are both given, expected one of them");
+  if (arguments.fixed_buffers) return invalid("--fixed-buffers and --machine are both given, expected one of them");
   TW_TRY(options.base, read_compiled_machine(arguments.machine));
   options.fixed_machine = true;
   const double area = vta::relative_area(options.base);
@@ -112,10 +112,10 @@ Result<std::size_t> machines_within(const CodesignSpace& space, double budget) {
   const std::vector<double> areas = areas_of(space);
   const auto within = std::ranges::count_if(areas, [&](double area) { return area <= budget; });
   if (within > 0) return static_cast<std::size_t>(within);
-  return invalid(
-      fmt::format("--area-budget is {:.4g}, but the smallest machine has {:.4g} of the default's area, expected at "
-                  "least that{}",
-                  budget, *std::ranges::min_element(areas), space.options().search_buffers ? "" : ", or --search-buffers"));
+  return invalid(fmt::format(
+      "--area-budget is {:.4g}, but the smallest machine has {:.4g} of the default's area, expected at "
+      "least that{}",
+      budget, *std::ranges::min_element(areas), space.options().search_buffers ? "" : ", or no --fixed-buffers"));
 }
 
 namespace {

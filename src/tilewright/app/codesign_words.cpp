@@ -93,9 +93,8 @@ std::vector<std::string> remarks_on(const CodesignResult& result) {
                     with_thousands(result.measurements)));
   }
   if (!result.options.fixed_machine && result.machines_within_area == 1) {
-    sentences.push_back(
-        fmt::format("only one machine of the space is within the area, so only schedules were searched{}",
-                    result.options.search_buffers ? "" : "; --search-buffers gives the area to choose from"));
+    sentences.push_back(fmt::format("only one machine of the space is within the area, so only schedules were searched{}",
+                                    result.options.search_buffers ? "" : "; without --fixed-buffers there are more"));
   }
   return sentences;
 }
@@ -105,7 +104,7 @@ std::string space_words(const CodesignResult& result) {
   std::string text = options.fixed_machine
                          ? fmt::format("the machine is {}", printable(result.machine_name))
                          : fmt::format("area at most {:.4g} of the default machine's", options.area_budget);
-  if (options.search_buffers) text += ", buffers searched";
+  if (!options.fixed_machine) text += options.search_buffers ? ", buffers searched" : ", default buffers";
   if (options.most_watts > 0) text += fmt::format(", at most {:.6g} W", options.most_watts);
   if (options.most_celsius > 0) text += fmt::format(", at most {:.6g} °C", options.most_celsius);
   const vta::TimingOptions& timing = options.timing;

@@ -1,19 +1,38 @@
 // The options of the larger verbs: each adds them to its verb and writes what is parsed into the arguments.
 #pragma once
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "tilewright/base/result.hpp"
 
 namespace CLI {
 class App;
-}
+class ParseError;
+}  // namespace CLI
 
 namespace tilewright {
+
+// The end of a verb's help: commands that work as they stand, each with what it is for; a test runs them all.
+struct Example {
+  std::string_view command;
+  std::string_view why;
+};
+std::string examples_text(std::initializer_list<Example> examples);
+
+// A sentence about a command line that could not be parsed, with the nearest choice.
+Error to_error(const CLI::App& app, const CLI::ParseError& failure, int argc, char** argv);
+
+// `tilewright help VERB`: the same as `tilewright VERB --help`; without a verb, what there is.
+int run_help(CLI::App& app, const std::string& verb);
 
 struct AgentsArguments;
 struct CodesignArguments;
 struct CompareArguments;
 struct CompileArguments;
+struct LimitArguments;
 struct MapArguments;
 struct SimulateArguments;
 struct TrainArguments;
@@ -25,6 +44,7 @@ void check_numbers(CLI::App& verb);
 
 void add_train_options(CLI::App& verb, TrainArguments& train);
 
+void add_limit_options(CLI::App& verb, LimitArguments& limits);
 void add_map_options(CLI::App& verb, MapArguments& map);
 void add_agents_options(CLI::App& verb, AgentsArguments& agents);
 void add_compare_options(CLI::App& verb, CompareArguments& compare);

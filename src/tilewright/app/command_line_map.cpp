@@ -19,7 +19,7 @@ void add_mapping_options(CLI::App& verb, MappingArguments& mapping, const std::s
   verb.add_option("--hardware", mapping.hardware, "zoo:NAME, or a file: .yaml, .m (MAESTRO)");
   verb.add_option("--layer", mapping.layer, "name of one layer; without it, all layers");
   verb.add_option("--objective", mapping.objective,
-                  "latency, energy, edp, throughput, area, power, weighted:A=2,B=1, lexicographic:A,B")
+                  "latency, energy, edp, throughput, area, power, weighted:A=2,B=1, lexicographic:A,B, pareto:A,B")
       ->capture_default_str();
   verb.add_option("--model", mapping.model, "sound, exact, maestro, maestro@e1d8efd")->capture_default_str();
   verb.add_option("--batch", mapping.batch, "images for a dynamic batch of an ONNX model")->check(CLI::Range(1, 1 << 30));
@@ -38,18 +38,10 @@ void add_mapping_options(CLI::App& verb, MappingArguments& mapping, const std::s
 
   verb.add_flag("--no-classics", mapping.no_classics, "for studies: the search is not told the classic dataflows")
       ->group(space);
-
-  const std::string limits = "Limits";
   verb.add_option("--constraints", mapping.constraints, "limits of the machine: hard, soft, report")
       ->capture_default_str()
-      ->group(limits);
-  verb.add_option("--max-pes", mapping.max_pes, "processing elements")->group(limits);
-  verb.add_option("--max-l1", mapping.max_l1, "bytes of L1 per processing element")->group(limits);
-  verb.add_option("--max-l2", mapping.max_l2, "bytes of L2")->group(limits);
-  verb.add_option("--max-latency", mapping.max_latency, "cycles of a layer")->group(limits);
-  verb.add_option("--max-energy", mapping.max_energy, "nJ of a layer")->group(limits);
-  verb.add_option("--max-area", mapping.max_area, "um² a layer's mapping needs")->group(limits);
-  verb.add_option("--max-power", mapping.max_power, "mW a layer's mapping needs")->group(limits);
+      ->group("Limits");
+  add_limit_options(verb, mapping);
 }
 
 std::string searcher_help() {
@@ -65,6 +57,17 @@ std::string searcher_help() {
 void add_dim_option(CLI::App& verb, std::vector<std::string>& dims) {
   verb.add_option("--dim", dims, "NAME=N, the size of an open dimension of an ONNX model; may be repeated")
       ->allow_extra_args(false);
+}
+
+void add_limit_options(CLI::App& verb, LimitArguments& limits) {
+  const std::string group = "Limits";
+  verb.add_option("--max-pes", limits.max_pes, "processing elements")->group(group);
+  verb.add_option("--max-l1", limits.max_l1, "bytes of L1 per processing element")->group(group);
+  verb.add_option("--max-l2", limits.max_l2, "bytes of L2")->group(group);
+  verb.add_option("--max-latency", limits.max_latency, "cycles of a layer")->group(group);
+  verb.add_option("--max-energy", limits.max_energy, "nJ of a layer")->group(group);
+  verb.add_option("--max-area", limits.max_area, "um² a layer's mapping needs")->group(group);
+  verb.add_option("--max-power", limits.max_power, "mW a layer's mapping needs")->group(group);
 }
 
 void add_map_options(CLI::App& verb, MapArguments& map) {
@@ -94,8 +97,12 @@ void add_map_options(CLI::App& verb, MapArguments& map) {
   verb.add_flag("--json", map.json, "everything as JSON")->group(run);
   verb.footer(
       searcher_help() +
-      "\nExit codes: 0 done; 2 wrong input; 3 a layer has no feasible mapping; 130 stopped by Ctrl-C, best so far kept.\n"
-      "Example: tilewright map zoo:resnet18 --hardware zoo:eyeriss --objective edp -o runs/resnet18");
+      "\nExit codes: 0 done; 2 wrong input; 3 a layer has no feasible mapping; 130 stopped by Ctrl-C, best so far kept.\n" +
+      examples_text(
+          {{"tilewright map zoo:alexnet --hardware zoo:eyeriss --samples 200 -o runs/alexnet",
+            "every layer; the run in runs/alexnet is continued when it is asked for again"},
+           {"tilewright map zoo:resnet18 --layer conv2_1 --hardware zoo:nvdla-small --objective latency --search gamma",
+            "one layer, another searcher, the fewest cycles"}}));
 }
 
 void add_agents_options(CLI::App& verb, AgentsArguments& agents) {
@@ -142,6 +149,11 @@ void add_agents_options(CLI::App& verb, AgentsArguments& agents) {
   verb.add_option("-o,--output", agents.output,
                   "directory for assignment.yaml, correlation.csv, stability.csv, agents.json, report.html");
   verb.add_flag("--json", agents.json, "everything as JSON");
+  verb.footer(examples_text(
+      {{"tilewright agents zoo:alexnet --hardware zoo:eyeriss --samples 2000 --no-stability",
+        "which parameters should be decided together"},
+       {"tilewright agents zoo:alexnet --layer conv3 --hardware zoo:eyeriss --samples 500 --resamples 5 --seeds 1",
+        "and how sure that is"}}));
 }
 
 void add_compare_options(CLI::App& verb, CompareArguments& compare) {
@@ -185,8 +197,14 @@ void add_compare_options(CLI::App& verb, CompareArguments& compare) {
   verb.add_flag("--json", compare.json, "everything as JSON")->group(run);
 
   verb.footer(
-      "Exit codes: 0 done; 2 wrong input; 130 stopped by Ctrl-C, with the results so far.\n"
-      "Example: tilewright compare --network zoo:resnet18 --hardware zoo:gamma-edge --budgets 500,2000 --seeds 5 -o out");
+      "Exit codes: 0 done; 2 wrong input; 130 stopped by Ctrl-C, with the results so far.\n" +
+      examples_text(
+          {{"tilewright compare --network zoo:alexnet --layer conv3 --hardware zoo:gamma-edge --searches gamma,random "
+            "--samples 200",
+            "two searchers on one layer"},
+           {"tilewright compare --network zoo:alexnet --layer conv3 --hardware zoo:gamma-edge --searches agents,random "
+            "--budgets 100,200 --seeds 3 -o runs/compared",
+            "at two budgets with three seeds each, and a report"}}));
 }
 
 }  // namespace tilewright

@@ -89,8 +89,11 @@ void add_train_options(CLI::App& verb, TrainArguments& train) {
   verb.add_option("--clip-ratio", s.clip_ratio, fmt::format("default {}", ppo.clip))->group(on_policy);
 
   verb.footer(
-      "Exit codes: 0 done; 2 wrong input; 3 a replayed trajectory differs; 130 stopped by Ctrl-C, and with -o saved.\n"
-      "Example: tilewright train simple_spread --agents 3 --episodes 25000 -o runs/spread");
+      "Exit codes: 0 done; 2 wrong input; 3 a replayed trajectory differs; 130 stopped by Ctrl-C, and with -o saved.\n" +
+      examples_text(
+          {{"tilewright train simple_spread --agents 3 --episodes 200 -o runs/spread",
+            "a short training; 25000 episodes are usual"},
+           {"tilewright train toy:climbing --algorithm mappo --episodes 500", "a game whose best play is known"}}));
 }
 
 }  // namespace tilewright

@@ -56,10 +56,13 @@ void add_simulate_options(CLI::App& verb, SimulateArguments& simulate) {
   verb.add_flag("--listing", simulate.listing, "show the instructions first")->group(results);
   verb.add_flag("--json", simulate.json, "everything as JSON")->group(results);
   verb.footer(
-      "Exit codes: 0 done; 2 wrong input, or a program that is malformed or reaches outside a memory; 4 it hangs or FINISH "
-      "is "
-      "not last; 5 tokens are left over.\n"
-      "Example: tilewright simulate out/01_conv1.vtaprog --machine out/machine.json --timeline conv1.svg");
+      "Exit codes: 0 done; 2 wrong input, or a program that is malformed or reaches outside a memory; 4 it hangs\n"
+      "or FINISH is not last; 5 tokens are left over.\n" +
+      examples_text(
+          {{"tilewright simulate runs/compiled/05_conv3.vtaprog --machine runs/compiled/machine.json",
+            "a program of the second example of compile"},
+           {"tilewright simulate runs/compiled/05_conv3.vtaprog --machine runs/compiled/machine.json --timeline conv3.svg",
+            "also drawn"}}));
 }
 
 void add_compile_options(CLI::App& verb, CompileArguments& compile) {
@@ -88,8 +91,9 @@ void add_compile_options(CLI::App& verb, CompileArguments& compile) {
       ->group(results);
   verb.add_flag("--json", compile.json, "everything as JSON")->group(results);
   verb.footer(
-      "Exit codes: 0 done; 2 wrong input; 3 a program computes other numbers than the reference arithmetic.\n"
-      "Example: tilewright compile zoo:resnet18 -o out");
+      "Exit codes: 0 done; 2 wrong input; 3 a program computes other numbers than the reference arithmetic.\n" +
+      examples_text({{"tilewright compile zoo:alexnet --input-size 64 -o runs/alexnet64", "a whole network, verified"},
+                     {"tilewright compile zoo:alexnet --layer conv3 -o runs/compiled", "one layer"}}));
 }
 
 void add_codesign_options(CLI::App& verb, CodesignArguments& codesign) {
@@ -101,7 +105,8 @@ void add_codesign_options(CLI::App& verb, CodesignArguments& codesign) {
   const std::string machine = "Machine";
   verb.add_option("--machine", codesign.machine, "search schedules only: zoo:vta, or a JSON file with VTA's LOG_* keys")
       ->group(machine);
-  verb.add_flag("--search-buffers", codesign.search_buffers, "the sizes of the buffers are searched too")->group(machine);
+  verb.add_flag("--fixed-buffers", codesign.fixed_buffers, "keep the default machine's buffers, search the core only")
+      ->group(machine);
   verb.add_option("--area-budget", codesign.area_budget, "most area, in areas of the default machine; default 1")
       ->group(machine);
   verb.add_option("--max-power", codesign.max_power, "W of any layer")->group(machine);
@@ -140,9 +145,12 @@ void add_codesign_options(CLI::App& verb, CodesignArguments& codesign) {
   verb.add_option("--threads", codesign.threads, "0 = all")->capture_default_str()->check(CLI::Range(0, 1024))->group(run);
   verb.add_flag("--json", codesign.json, "everything as JSON")->group(run);
   verb.footer(
-      "Exit codes: 0 done; 2 wrong input; 3 no machine has a schedule for every layer, or a program computes other numbers "
-      "than the reference; 130 stopped by Ctrl-C, best so far kept.\n"
-      "Example: tilewright codesign zoo:resnet18 --area-budget 1.0 --measurements 512 -o runs/resnet18");
+      "Exit codes: 0 done; 2 wrong input; 3 no machine has a schedule for every layer, or a program computes other\n"
+      "numbers than the reference; 130 stopped by Ctrl-C, best so far kept.\n" +
+      examples_text({{"tilewright codesign zoo:alexnet --layer conv5 --measurements 64 -o runs/conv5",
+                      "machine and schedule of a layer, within the default machine's area"},
+                     {"tilewright codesign zoo:alexnet --layer conv5 --machine zoo:vta --measurements 64 --optimum",
+                      "schedules for a machine that is given, and how far from the best they are"}}));
 }
 
 }  // namespace tilewright

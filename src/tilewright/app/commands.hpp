@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tilewright/app/job.hpp"
+#include "tilewright/app/mapping_job.hpp"
 #include "tilewright/app/train_settings.hpp"
 
 namespace tilewright {
@@ -32,9 +33,18 @@ int run_evaluate(const EvaluateArguments& arguments);
 
 struct ExplainArguments {
   JobArguments job;
+  LimitArguments limits;
   bool json = false;
 };
 int run_explain(const ExplainArguments& arguments);
+
+// Every evaluated point of a run of map or codesign.
+struct PointsArguments {
+  std::string directory;
+  std::string layer;  // empty = all
+  bool json = false;
+};
+int run_points(const PointsArguments& arguments);
 
 struct ZooArguments {
   std::string source;  // empty = list everything

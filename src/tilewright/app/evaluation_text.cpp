@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/app/dim_legend.hpp"
 #include "tilewright/app/network_json.hpp"
 #include "tilewright/app/roofline.hpp"
 #include "tilewright/base/text.hpp"
@@ -186,7 +187,9 @@ std::string result_as_text(const Job& job, const LayerResult& result) {
     text += area_line(cost, job.model) + power_line(cost, machine, job.model) + "\n";
     text += limit_lines(cost, machine) + "\n" + traffic_lines(cost) + "\n" + roofline_lines(cost, machine);
   }
-  if (layer.mapping) text += "\n" + to_loop_nest(*layer.mapping, layer.nest);
+  if (layer.mapping) {
+    text += fmt::format("\n{}({})\n", to_loop_nest(*layer.mapping, layer.nest), dim_legend(layer.nest.kind));
+  }
   return text + "\n" + to_text(job.coverage) + "\n";
 }
 

@@ -7,6 +7,8 @@
 #include "tilewright/app/print.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/cost/relaxation.hpp"
+#include "tilewright/mapping/dataflows.hpp"
+#include "tilewright/space/mapping_outcome.hpp"
 
 namespace tilewright {
 namespace {
@@ -88,34 +90,131 @@ nlohmann::ordered_json relaxation_json(const Relaxation& relaxation) {
   return json;
 }
 
+// What is explained of a layer: the mapping that was given, or the classic dataflow that comes nearest.
+struct Candidate {
+  std::string dataflow;  // empty: a mapping file
+  Mapping mapping;
+  std::optional<Relaxation> relaxation;  // nothing when it fits the machine
+  std::optional<Cost> cost;              // when it fits
+  Metrics metrics;                       // likewise
+};
+
+Candidate candidate_of(const std::string& dataflow, const Mapping& mapping, const LayerJob& layer, const Job& job) {
+  Candidate candidate{dataflow, mapping, relax(mapping, layer.nest, job.accelerator, job.model), {}, {}};
+  if (candidate.relaxation) return candidate;
+  const Evaluation evaluation = evaluate(mapping, layer.nest, job.accelerator, job.model);
+  candidate.cost = std::get<Cost>(evaluation);
+  candidate.metrics = outcome_of(evaluation, macs(layer.nest), job.accelerator, false).metrics;
+  return candidate;
+}
+
+// Fitting the machine comes first, then keeping the limits, then being mended by smaller tiles.
+Result<Candidate> nearest_classic(const LayerJob& layer, const Job& job, const std::string& wanted, const Limits& limits) {
+  std::optional<Candidate> nearest;
+  std::optional<Error> error;
+  const auto rank = [&](const Candidate& one) {
+    return std::pair(one.cost ? 0 : one.relaxation->tiles.empty() ? 2 : 1, one.cost ? excess_of(limits, one.metrics) : 0);
+  };
+  for (const Dataflow& known : dataflows()) {
+    if (!wanted.empty() && known.name != wanted) continue;
+    const Result<Mapping> mapping = dataflow(known.name, layer.nest, job.accelerator, StridedTiles::Several);
+    if (!mapping) {
+      error = mapping.error();
+      continue;
+    }
+    Candidate one = candidate_of(std::string(known.name), *mapping, layer, job);
+    if (!nearest || rank(one) < rank(*nearest)) nearest = std::move(one);
+  }
+  if (nearest) return *std::move(nearest);
+  return *error;
+}
+
+std::string limits_text(const Limits& limits, const Metrics& metrics) {
+  std::string text;
+  std::string relaxed;
+  for (const auto& [metric, limit] : limits_of(limits)) {
+    const double value = value_of(metric, metrics);
+    text += fmt::format("    {:<24} {:>14.6g} {} of {:.6g}", name_of(metric), value, unit_of(metric), limit);
+    if (value > limit) {
+      text += fmt::format(": {:.4g} times too much", value / limit);
+      relaxed += fmt::format(" --max-{} {}", name_of(metric), value);
+    }
+    text += "\n";
+  }
+  if (!relaxed.empty()) text += fmt::format("  It keeps the limits with{}\n", relaxed);
+  return text;
+}
+
+nlohmann::ordered_json limits_json(const Limits& limits, const Metrics& metrics) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (const auto& [metric, limit] : limits_of(limits)) {
+    const double value = value_of(metric, metrics);
+    json[std::string(name_of(metric))] = {{"limit", limit}, {"value", value}, {"factor", value / limit}};
+  }
+  return json;
+}
+
+Result<Job> explained_job(const ExplainArguments& arguments) {
+  if (arguments.job.network.empty()) return invalid("--network is missing, expected zoo:NAME or a file");
+  if (arguments.job.hardware.empty()) return invalid("--hardware is missing, expected zoo:NAME or a file");
+  JobArguments wanted = arguments.job;
+  const bool brings_mappings = wanted.network.ends_with(".m");
+  if (wanted.mapping.empty() && wanted.dataflow.empty() && !brings_mappings) wanted.dataflow = dataflows().front().name;
+  TW_TRY(Job job, read_job(wanted));
+  TW_TRY(job.accelerator, within_limits(std::move(job.accelerator), arguments.limits, wanted.hardware));
+  if (is_maestro(job.model)) {
+    return invalid(fmt::format("explain is about the sound and exact models, --model is '{}'", name_of(job.model)));
+  }
+  return job;
+}
+
 }  // namespace
 
 int run_explain(const ExplainArguments& arguments) {
-  if (arguments.job.network.empty()) return report(invalid("--network is missing, expected zoo:NAME or a file"));
-  if (arguments.job.hardware.empty()) return report(invalid("--hardware is missing, expected zoo:NAME or a file"));
-  const Result<Job> job = read_job(arguments.job);
+  const Result<Job> job = explained_job(arguments);
   if (!job) return report(job.error());
-  if (is_maestro(job->model)) {
-    return report(invalid(fmt::format("explain is about the sound and exact models, --model is '{}'", name_of(job->model))));
+  const Result<Limits> limits = limits_from(arguments.limits);
+  if (!limits) return report(limits.error());
+  Objective objective;
+  objective.limits = *limits;
+  if (const Result<Done> known = check_area(objective, job->accelerator, arguments.job.hardware); !known) {
+    return report(known.error());
   }
+  const bool classic = arguments.job.mapping.empty() && !arguments.job.network.ends_with(".m");
 
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   bool all_fit = true;
   for (const LayerJob& layer : job->layers) {
     std::string text = fmt::format("{} / {} on {}\n", job->network, layer.name, job->accelerator.name);
     nlohmann::ordered_json entry{{"name", layer.name}};
-    if (!layer.mapping) {
+    Result<Candidate> candidate = layer.mapping || classic ? Result<Candidate>(Candidate{}) : layer.mapping.error();
+    if (classic || !arguments.job.dataflow.empty()) {
+      candidate = nearest_classic(layer, *job, arguments.job.dataflow, *limits);
+    } else if (layer.mapping) {
+      candidate = candidate_of("", *layer.mapping, layer, *job);
+    }
+    if (!candidate) {
       all_fit = false;
-      text += fmt::format("  no mapping: {}\n", layer.mapping.error().message);
-      entry.update({{"status", "error"}, {"reason", "no-mapping"}, {"msg", layer.mapping.error().message}});
-    } else if (const auto relaxation = relax(*layer.mapping, layer.nest, job->accelerator, job->model)) {
-      all_fit = false;
-      text += relaxation_text(*relaxation);
-      entry.update(relaxation_json(*relaxation));
+      text += fmt::format("  no mapping: {}\n", candidate.error().message);
+      entry.update({{"status", "error"}, {"reason", "no-mapping"}, {"msg", candidate.error().message}});
     } else {
-      const Cost cost = std::get<Cost>(evaluate(*layer.mapping, layer.nest, job->accelerator, job->model));
-      text += fmt::format("  feasible: {}\n", cost_text(cost)) + headroom_text(cost, job->accelerator);
-      entry["status"] = "ok";
+      if (!candidate->dataflow.empty()) {
+        entry["dataflow"] = candidate->dataflow;
+        if (arguments.job.dataflow.empty()) text += fmt::format("  the nearest classic dataflow, {}\n", candidate->dataflow);
+      }
+      if (candidate->relaxation) {
+        all_fit = false;
+        text += relaxation_text(*candidate->relaxation);
+        entry.update(relaxation_json(*candidate->relaxation));
+      } else {
+        const auto broken = broken_limit(*limits, candidate->metrics);
+        all_fit = all_fit && !broken;
+        text += fmt::format("  {}: {}\n", broken ? "fits the machine, but not the limits" : "feasible",
+                            cost_text(*candidate->cost));
+        text += headroom_text(*candidate->cost, job->accelerator) + limits_text(*limits, candidate->metrics);
+        entry["status"] = broken ? "over-limit" : "ok";
+        if (limits_of(*limits).size() > 0) entry["limits"] = limits_json(*limits, candidate->metrics);
+      }
     }
     if (!arguments.json) print(text);
     json.push_back(std::move(entry));

@@ -1,5 +1,4 @@
 // The command line: parsing here and in command_line_*.cpp, all work in the verbs.
-#include <algorithm>
 #include <cstdio>
 #include <new>
 #include <string>
@@ -57,40 +56,14 @@ std::optional<Error> take_batch(const std::string& batch, std::int64_t& images, 
   return std::nullopt;
 }
 
-Error to_error(const CLI::App& app, const CLI::ParseError& failure, int argc, char** argv) {
-  std::vector<std::string> verbs;
-  for (const CLI::App* verb : app.get_subcommands({})) verbs.push_back(verb->get_name());
-  if (argc > 1 && argv[1][0] != '-' && std::find(verbs.begin(), verbs.end(), argv[1]) == verbs.end()) {
-    std::string hint = did_you_mean(argv[1], verbs);
-    if (hint.empty()) hint = fmt::format(", expected one of {}", join(verbs, ", "));
-    return invalid(fmt::format("tilewright: '{}' is not a verb{}", argv[1], hint));
-  }
-  std::string sentence = failure.what();
-  if (dynamic_cast<const CLI::ValidationError*>(&failure) != nullptr) {  // "--seed: is '-1', expected …"
-    if (const auto colon = sentence.find(": is "); colon != std::string::npos) return invalid(sentence.erase(colon, 1));
-  }
-  std::string hint;
-  for (const CLI::App* verb : app.get_subcommands()) {
-    std::vector<std::string> names;
-    for (const CLI::Option* option : verb->get_options()) {
-      if (!option->get_lnames().empty()) names.push_back("--" + option->get_lnames().front());
-    }
-    std::vector<std::string> extras = verb->remaining();
-    // An option that does not exist leaves its value behind, too.
-    std::ranges::stable_partition(extras, [](const std::string& extra) { return extra.starts_with("-"); });
-    if (!extras.empty()) {
-      hint = did_you_mean(extras[0], names);
-      sentence = fmt::format("'{}' is not an option of {}", extras[0], verb->get_name());
-    }
-  }
-  return invalid(fmt::format("tilewright: {}{}", sentence, hint));
-}
-
 int run(int argc, char** argv) {
   CLI::App app{"Tilewright decides how a deep neural network runs on an accelerator.", "tilewright"};
   app.set_version_flag("--version", "tilewright " TILEWRIGHT_VERSION);
   app.require_subcommand(1);
-  app.footer("tilewright VERB --help documents each verb.");
+  app.footer(examples_text(
+      {{"tilewright help map", "documents a verb; so does tilewright map --help"},
+       {"tilewright map zoo:alexnet --hardware zoo:eyeriss --samples 200 -o runs/alexnet", "a network on a machine"},
+       {"tilewright zoo", "the networks and machines that come along"}}));
 
   EvaluateArguments evaluate;
   std::string evaluate_batch;
@@ -105,7 +78,12 @@ int run(int argc, char** argv) {
   evaluate_verb->add_flag("--csv", evaluate.csv, "MAESTRO's 52 columns");
   evaluate_verb->add_flag("--json", evaluate.json, "everything as JSON");
   evaluate_verb->add_option("--svg", evaluate.svg, "also draw energy and utilisation of the layers into this file");
-  evaluate_verb->footer(dataflow_help());
+  evaluate_verb->footer(
+      dataflow_help() +
+      examples_text({{"tilewright evaluate --network zoo:resnet18 --hardware zoo:eyeriss --dataflow nvdla",
+                      "every layer with a classic dataflow"},
+                     {"tilewright evaluate --network zoo:resnet18 --layer conv2_1 --hardware zoo:eyeriss --dataflow eyeriss",
+                      "one layer in full, with its loops"}}));
 
   ExplainArguments explain;
   std::string explain_batch;
@@ -114,7 +92,13 @@ int run(int argc, char** argv) {
   add_job_options(*explain_verb, explain.job);
   explain_verb->add_option("--batch", explain_batch, "images for a dynamic batch of an ONNX model");
   explain_verb->add_flag("--json", explain.json, "everything as JSON");
-  explain_verb->footer(dataflow_help());
+  add_limit_options(*explain_verb, explain.limits);
+  explain_verb->footer(
+      dataflow_help() +
+      examples_text({{"tilewright explain --network zoo:resnet18 --layer conv2_1 --hardware zoo:eyeriss --dataflow eyeriss",
+                      "what it needs of what there is"},
+                     {"tilewright explain --network zoo:alexnet --layer conv3 --hardware zoo:eyeriss",
+                      "without a mapping: the classic dataflow that is nearest to fitting"}}));
 
   TrainArguments train;
   train.command.assign(argv, argv + argc);
@@ -156,6 +140,8 @@ int run(int argc, char** argv) {
       app.add_subcommand("verify", "compute a result again, compare every number, and check every file of a run");
   verify_verb->add_option("result", verify.result, "a result.json, or the directory of a run");
   verify_verb->add_flag("--json", verify.json, "everything as JSON");
+  verify_verb->footer(examples_text({{"tilewright verify runs/alexnet", "the run in a directory"},
+                                     {"tilewright verify runs/alexnet/result.json", "a result file alone"}}));
 
   ResumeArguments resume;
   resume.command.assign(argv, argv + argc);
@@ -163,6 +149,23 @@ int run(int argc, char** argv) {
   resume_verb->add_option("directory", resume.directory, "of a run of map, codesign or train");
   resume_verb->add_option("--threads", resume.threads, "0 = all")->capture_default_str()->check(CLI::Range(0, 1024));
   resume_verb->add_flag("--json", resume.json, "everything as JSON");
+  resume_verb->footer(
+      examples_text({{"tilewright resume runs/alexnet", "goes on where it was stopped; a complete run is told again"},
+                     {"tilewright resume runs/alexnet --threads 1 --json", "the same bytes with any number of threads"}}));
+
+  PointsArguments points;
+  CLI::App* points_verb = app.add_subcommand("points", "every evaluated point of a run, with named columns, as CSV");
+  points_verb->add_option("directory", points.directory, "of a run of map or codesign");
+  points_verb->add_option("--layer", points.layer, "name of one layer; without it, all layers");
+  points_verb->add_flag("--json", points.json, "a JSON object per line instead");
+  points_verb->footer(
+      "Columns: layer, number (in the order the points became known), the parameters of the space (empty where a layer has\n"
+      "no such parameter, or a point of a shared store is of another space), status (ok, or the reason), objective, the\n"
+      "numbers with their units, and the design in words. Of mappings the parameters are named\n"
+      "DIM@LEVEL, level 0 outermost: K output channels, C input channels, Y X rows and columns, R S those of the kernel,\n"
+      "N images, G groups.\n" +
+      examples_text({{"tilewright points runs/alexnet", "all of them"},
+                     {"tilewright points runs/alexnet --layer conv3 --json", "one layer, a JSON object per line"}}));
 
   ZooArguments zoo;
   std::string zoo_batch;
@@ -172,6 +175,14 @@ int run(int argc, char** argv) {
   add_dim_option(*zoo_verb, zoo.dims);
   zoo_verb->add_flag("--yaml", zoo.yaml, "a network as a YAML file of ours, which every verb reads");
   zoo_verb->add_flag("--json", zoo.json, "everything as JSON");
+  zoo_verb->footer(examples_text({{"tilewright zoo", "everything there is"},
+                                  {"tilewright zoo resnet18", "the layers of a network"},
+                                  {"tilewright zoo zoo:eyeriss", "a machine as its file has it"}}));
+
+  std::string help_about;
+  CLI::App* help_verb = app.add_subcommand("help", "what a verb does, its options and examples");
+  help_verb->add_option("verb", help_about, "one of the verbs; without it, all of them");
+  help_verb->footer(examples_text({{"tilewright help", "the verbs"}, {"tilewright help map", "the same as map --help"}}));
 
   for (CLI::App* verb : app.get_subcommands({})) check_numbers(*verb);
   try {
@@ -192,6 +203,8 @@ int run(int argc, char** argv) {
     if (const auto error = take_batch(explain_batch, explain.job.batch, nullptr)) return report(*error);
     return run_explain(explain);
   }
+  if (help_verb->parsed()) return run_help(app, std::string(help_about));
+  if (points_verb->parsed()) return run_points(points);
   if (train_verb->parsed()) return run_train(train);
   if (map_verb->parsed()) return run_map(map);
   if (agents_verb->parsed()) return run_agents(agents);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tilewright/app/network_json.hpp"
+#include "tilewright/app/units.hpp"
 #include "tilewright/base/csv.hpp"
 #include "tilewright/base/seal.hpp"
 #include "tilewright/base/text.hpp"
@@ -17,17 +18,6 @@ namespace tilewright {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-void accumulate(Metrics& sum, const Metrics& one, double count) {
-  sum.latency += count * one.latency;
-  sum.energy += count * one.energy;
-  sum.macs += count * one.macs;
-  if (one.area) sum.area = std::max(sum.area.value_or(0), *one.area);
-  sum.power = std::max(sum.power, one.power);
-  sum.l1 = std::max(sum.l1, one.l1);
-  sum.l2 = std::max(sum.l2, one.l2);
-  sum.pes = std::max(sum.pes, one.pes);
-}
 
 Json to_json(const Metrics& metrics) {
   return {{"latency", metrics.latency}, {"energy", metrics.energy},
@@ -80,6 +70,25 @@ Json to_json(const MappedLayer& layer, const MapResult& result) {
   json["dataflows"] = Json::object();
   for (const auto& [name, objective] : layer.dataflows) json["dataflows"][name] = objective;
   json["classics"] = layer.ledger.classics;
+  for (const MappedLayer::Member& member : layer.front) {
+    json["pareto"].push_back({{"metrics", to_json(member.metrics)},
+                              {"pes", member.machine.pes},
+                              {"sample", member.sample},
+                              {"mapping", to_yaml(member.mapping)}});
+  }
+  if (!layer.found) json["explain"] = layer.explain;
+  if (layer.nearest) {
+    const auto limits = limits_of(result.objective.limits);
+    for (std::size_t i = 0; i < limits.size(); ++i) {
+      const double least = layer.ledger.limits->least[i];
+      json["limits"][std::string(name_of(limits[i].first))] = {
+          {"limit", limits[i].second}, {"least", least}, {"factor", least / limits[i].second}};
+    }
+    json["nearest"] = {{"metrics", to_json(layer.nearest->metrics)},
+                       {"factor", layer.ledger.limits->excess},
+                       {"pes", layer.nearest->machine.pes},
+                       {"mapping", to_yaml(layer.nearest->mapping)}};
+  }
   json["samples"] = layer.ledger.samples;
   json["valid"] = layer.ledger.valid;
   json["repeated"] = layer.ledger.repeated;
@@ -88,13 +97,64 @@ Json to_json(const MappedLayer& layer, const MapResult& result) {
   return json;
 }
 
+// A classic dataflow is better, by more than rounding.
+bool is_loss(const MappedLayer& layer) { return layer.dataflow_factor && *layer.dataflow_factor < 0.9999; }
+
+// Why a layer has no mapping, and what would have to give.
+std::string failure_of(const MappedLayer& layer, const MapResult& result) {
+  const std::string samples = with_thousands(layer.ledger.samples);
+  const std::string tells = fmt::format("`{}` tells more", layer.explain);
+  if (!layer.nearest) {
+    const std::string why = layer.rejected.empty() ? "no sample was drawn" : "mostly " + layer.rejected.front().first;
+    return fmt::format("Layer {}: none of {} samples is feasible ({}); {}.", layer.name, samples, why, tells);
+  }
+  std::string least, relax;
+  const auto limits = limits_of(result.objective.limits);
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    const auto& [metric, limit] = limits[i];
+    least += fmt::format("{}{} {:.6g} {} (limit {:.6g})", least.empty() ? "" : ", ", name_of(metric),
+                         layer.ledger.limits->least[i], unit_of(metric), limit);
+    const double value = value_of(metric, layer.nearest->metrics);
+    if (value > limit) relax += fmt::format(" --max-{} {}", name_of(metric), value);
+  }
+  return fmt::format("Layer {}: none of {} samples keeps the limits. The least seen: {}. There is an answer with{}; {}.",
+                     layer.name, samples, least, relax, tells);
+}
+
 std::string factor_text(const std::optional<double>& factor) { return factor ? fmt::format("{:.2f}x", *factor) : "-"; }
+
+// The network's front, of which a terminal shows a dozen members, evenly.
+std::string front_text(const MapResult& result) {
+  const std::vector<NetworkMember>& members = result.front.members;
+  if (members.empty()) return "No front of the network: a layer has no mapping.\n";
+  std::string text = fmt::format(
+      "Front of the network: {} of {} mappings{}\n", with_thousands(static_cast<std::int64_t>(members.size())),
+      name_of(result.objective),
+      result.front.bound > 1 ? fmt::format(", within {:.2g} % of every combination", 100 * (result.front.bound - 1)) : "");
+  for (const Objective::Term& term : result.objective.terms)
+    text += fmt::format(" {:>22}", fmt::format("{}, {}", name_of(term.metric), unit_of(term.metric)));
+  text += "\n";
+  constexpr std::size_t kShown = 12;
+  const std::size_t shown = std::min(kShown, members.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const NetworkMember& member = members[shown > 1 ? i * (members.size() - 1) / (shown - 1) : 0];
+    for (const Objective::Term& term : result.objective.terms)
+      text += fmt::format(" {:>22.6g}", value_of(term.metric, member.metrics));
+    text += "\n";
+  }
+  return text;
+}
 
 }  // namespace
 
 double utilisation(const Metrics& metrics, std::int64_t lanes) {
   const double peak = metrics.latency * metrics.pes * static_cast<double>(lanes);
   return peak > 0 ? metrics.macs / peak : 0;
+}
+
+void finish_totals(Metrics& sums, const MapResult& result) {
+  if (is_maestro(result.model) || !(sums.latency > 0)) return;
+  sums.power = power_of({sums.energy}, sums.latency, result.machine).value;
 }
 
 MapTotals totals_of(const MapResult& result) {
@@ -117,10 +177,7 @@ MapTotals totals_of(const MapResult& result) {
       all_classic = false;
     }
   }
-  for (Metrics* network : {&totals.metrics, &classic}) {
-    if (is_maestro(result.model) || !(network->latency > 0)) continue;
-    network->power = power_of({network->energy}, network->latency, result.machine).value;
-  }
+  for (Metrics* network : {&totals.metrics, &classic}) finish_totals(*network, result);
   if (all_classic && totals.failed < result.layers.size()) {
     totals.dataflow_factor = score_of(result.objective, classic)[0] / score_of(result.objective, totals.metrics)[0];
   }
@@ -141,11 +198,16 @@ std::vector<std::string> remarks_of(const MapResult& result) {
                                   with_thousands(result.samples)));
   }
   for (const MappedLayer& layer : result.layers) {
-    if (layer.found) continue;
-    const std::string why = layer.rejected.empty() ? "no sample was drawn" : "mostly " + layer.rejected.front().first;
-    remarks.push_back(
-        fmt::format("Layer {}: none of {} samples is feasible ({}); `tilewright explain` tells what would fit.", layer.name,
-                    with_thousands(layer.ledger.samples), why));
+    if (!layer.found) remarks.push_back(failure_of(layer, result));
+  }
+  std::string losses;
+  for (const MappedLayer& layer : result.layers) {
+    if (!is_loss(layer)) continue;
+    losses +=
+        fmt::format("{}{} ({:.2f} of {})", losses.empty() ? "" : ", ", layer.name, *layer.dataflow_factor, layer.dataflow);
+  }
+  if (!losses.empty()) {
+    remarks.push_back(fmt::format("A classic dataflow is better than what was found: {}. Try more --samples.", losses));
   }
   std::size_t apart = 0;
   double most = 1;
@@ -187,16 +249,22 @@ std::string to_text(const MapResult& result) {
       continue;
     }
     const Metrics& metrics = layer.found->metrics;
-    text += fmt::format("{:<{}} {:>5} {:>14} {:>12.4g} {:>12.4g} {:>5.1f}% {:>12} {:<12} {:>8}\n", layer.name, width,
+    text += fmt::format("{:<{}} {:>5} {:>14} {:>12.4g} {:>12.4g} {:>5.1f}% {:>12} {:<12} {:>8}{}\n", layer.name, width,
                         layer.count, with_thousands(std::llround(metrics.latency)), metrics.energy, metrics.edp(),
                         100 * utilisation(metrics, result.machine.simd_lanes), factor_text(layer.dataflow_factor),
-                        layer.dataflow, factor_text(layer.optimum_factor));
+                        layer.dataflow, factor_text(layer.optimum_factor), is_loss(layer) ? "  LOSS" : "");
   }
   const MapTotals totals = totals_of(result);
   text += fmt::format("{:<{}} {:>5} {:>14} {:>12.4g} {:>12.4g} {:>5.1f}% {:>12} {:<12}\n", "all", width, "",
                       with_thousands(std::llround(totals.metrics.latency)), totals.metrics.energy, totals.metrics.edp(),
                       100 * utilisation(totals.metrics, result.machine.simd_lanes), factor_text(totals.dataflow_factor),
                       "best of each");
+  if (totals.metrics.latency > 0) {
+    text += fmt::format("{} and {} per inference: {:.4g} inferences/s, {}, at {:g} GHz\n",
+                        time_text(totals.metrics.latency, result.machine), energy_text(totals.metrics.energy),
+                        1 / seconds_of(totals.metrics.latency, result.machine), power_text(totals.metrics.power),
+                        result.machine.clock_ghz);
+  }
   text += fmt::format(
       "{} samples: {:.1f} % valid, {:.1f} % proposed before{}\n", with_thousands(totals.samples),
       100.0 * static_cast<double>(totals.valid) / static_cast<double>(std::max<std::int64_t>(1, totals.samples)),
@@ -210,6 +278,7 @@ std::string to_text(const MapResult& result) {
                         story.revisions > 0 ? fmt::format(", revised {} times", story.revisions) : "");
   }
   text += to_text(result.coverage) + "\n";
+  if (has_front(result)) text += front_text(result);
   for (const std::string& remark : remarks_of(result)) text += remark + "\n";
   return text;
 }
@@ -252,6 +321,12 @@ std::string to_json(const MapResult& result) {
                       {"explored", result.agents->explored},
                       {"revisions", result.agents->revisions},
                       {"assignment", result.agents->assignment.agents}};
+  }
+  if (has_front(result)) {
+    json["pareto"] = {{"bound", result.front.bound}, {"network", Json::array()}};
+    for (const NetworkMember& member : result.front.members) {
+      json["pareto"]["network"].push_back({{"metrics", to_json(member.metrics)}, {"choice", member.choice}});
+    }
   }
   json["remarks"] = remarks_of(result);
   return sealed(std::move(json), 1);

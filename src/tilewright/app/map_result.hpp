@@ -31,12 +31,23 @@ struct MappedLayer {
     std::string exact_refusal = {};           // why it does
   };
   std::optional<Found> found;
+  std::optional<Found> nearest;  // to the limits, when nothing keeps them
+  std::string explain;           // the command that tells more, when nothing was found
 
   std::vector<std::pair<std::string, double>> dataflows;  // the classics that fit, and their objective; best first
   std::string dataflow;                                   // the best of them that the exact model accepts too
   std::optional<Metrics> dataflow_metrics;
   std::optional<double> dataflow_factor;  // its objective by ours
   std::optional<double> optimum_factor;   // ours by the true optimum, where the space was small enough to walk
+  // Mappings of which none is better than another in all metrics, where that was the objective.
+  struct Member {
+    Mapping mapping;
+    Accelerator machine;
+    Metrics metrics;
+    std::int64_t sample = 0;
+  };
+  std::vector<Member> front;
+
   Ledger ledger;
   std::vector<std::pair<std::string, std::int64_t>> rejected;  // most frequent first
 };
@@ -57,9 +68,12 @@ struct MapResult {
   bool interrupted = false;
   std::vector<MappedLayer> layers;
   Coverage coverage;
+  NetworkFront front;  // of the whole network; empty unless every layer has one
   std::optional<AgentsStory> agents;
   std::string from;  // the trained team it began with
 };
+
+inline bool has_front(const MapResult& result) { return result.objective.form == Objective::Form::Pareto; }
 
 double utilisation(const Metrics& metrics, std::int64_t lanes);
 
@@ -72,6 +86,8 @@ struct MapTotals {
   std::size_t failed = 0;  // layers
 };
 MapTotals totals_of(const MapResult& result);
+// What follows from sums over the network.
+void finish_totals(Metrics& sums, const MapResult& result);
 
 // Sentences about what a reader might take for granted.
 std::vector<std::string> remarks_of(const MapResult& result);
@@ -80,6 +96,10 @@ std::string to_text(const MapResult& result);
 std::string to_json(const MapResult& result);
 std::string layers_csv(const MapResult& result);
 std::string convergence_csv(const MapResult& result);
+// The fronts: first the network's, then every layer's. Empty when no front was asked for.
+std::string pareto_csv(const MapResult& result);
+// The front that layers' fronts make for the network.
+NetworkFront front_of(const MapResult& result);
 std::string to_html(const MapResult& result);
 
 // A layer's name as part of a file name.

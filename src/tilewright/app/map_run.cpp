@@ -136,6 +136,9 @@ Result<Done> write_results(const MapSearch& search, const std::filesystem::path&
   }
   TW_TRY([[maybe_unused]] const Done c, write_file(directory / "layers.csv", layers_csv(result)));
   TW_TRY([[maybe_unused]] const Done d, write_file(directory / "convergence.csv", convergence_csv(result)));
+  if (has_front(result)) {
+    TW_TRY([[maybe_unused]] const Done f, write_file(directory / "pareto.csv", pareto_csv(result)));
+  }
   TW_TRY([[maybe_unused]] const Done e, write_file(directory / "report.html", to_html(result)));
   return write_file(directory / "result.json", to_json(result));
 }

@@ -8,6 +8,8 @@
 
 #include "tilewright/agents/all_searchers.hpp"
 #include "tilewright/app/stop_signal.hpp"
+#include "tilewright/base/text.hpp"
+#include "tilewright/search/pareto_searcher.hpp"
 #include "tilewright/space/mapping_outcome.hpp"
 
 namespace tilewright {
@@ -69,6 +71,26 @@ std::optional<Score> true_optimum(const DesignSpace& space, const Objective& obj
   return ledger.best->score;
 }
 
+// `tilewright explain` with what this layer was searched for.
+std::string explain_command(const MappingArguments& arguments, const std::string& layer) {
+  std::string command = fmt::format("tilewright explain --network {} --layer {} --hardware {}",
+                                    shell_word(arguments.network), shell_word(layer), shell_word(arguments.hardware));
+  const auto add = [&](const char* flag, const auto& value) {
+    if (value) command += fmt::format(" {} {}", flag, *value);
+  };
+  if (arguments.batch != 1) add("--batch", std::optional(arguments.batch));
+  for (const std::string& dim : arguments.dims) command += " --dim " + shell_word(dim);
+  if (arguments.model == "exact") command += " --model exact";  // explain knows no other but the default
+  add("--max-pes", arguments.max_pes);
+  add("--max-l1", arguments.max_l1);
+  add("--max-l2", arguments.max_l2);
+  add("--max-latency", arguments.max_latency);
+  add("--max-energy", arguments.max_energy);
+  add("--max-area", arguments.max_area);
+  add("--max-power", arguments.max_power);
+  return command;
+}
+
 // The classic to compare with, and to be no worse than: the best that the exact model accepts, where it has a say.
 const Classic* best_classic(const MappingProblem& problem, const MappingJob& job) {
   const auto& classics = problem.classics.fitting;
@@ -93,11 +115,37 @@ MappedLayer to_layer(const MappingProblem& problem, const Ledger& ledger, const 
     layer.rejected.emplace_back(reason == kOverLimit ? "over-limit" : problem.space->reason_name(reason), count);
   }
   std::ranges::stable_sort(layer.rejected, std::ranges::greater{}, &std::pair<std::string, std::int64_t>::second);
+  if (!ledger.best && ledger.limits) {
+    const Point& point = ledger.limits->point;
+    layer.nearest = MappedLayer::Found{problem.mapping(point), problem.machine(point), ledger.limits->outcome.metrics};
+  }
+  for (const FrontMember& member : ledger.front) {
+    layer.front.push_back(
+        {problem.mapping(member.point), problem.machine(member.point), member.outcome.metrics, member.sample});
+  }
   const bool told = !arguments.mapping.no_classics;
   if (told) layer.ledger.classics = problem.classics.judged;
   layer.found = answer_of(problem, ledger, job, told, best_classic(problem, job));
   judge(layer, problem, job, threads);
   return layer;
+}
+
+// Searchers that learn from what they are told search a front in several directions; the others see all of it anyway.
+Result<MadeSearcher> make_any_searcher(const SearchRequest& request, const Objective& objective, ThreadPool& threads) {
+  if (objective.form != Objective::Form::Pareto || request.name == "random" || request.name == "exhaustive") {
+    return make_searcher(request, threads);
+  }
+  const std::size_t metrics = objective.terms.size();
+  SearchRequest apart = request;
+  apart.samples = samples_of_direction(request.samples, metrics);
+  apart.spaces.clear();
+  for (const DesignSpace* space : request.spaces) {
+    apart.spaces.insert(apart.spaces.end(), pareto_directions(metrics).size(), space);
+  }
+  TW_TRY(MadeSearcher made, make_searcher(apart, threads));
+  made.searcher =
+      std::make_unique<ParetoSearcher>(std::move(made.searcher), request.spaces, metrics, request.samples, request.seed);
+  return made;
 }
 
 }  // namespace
@@ -113,6 +161,7 @@ std::optional<std::string> judge(MappedLayer& layer, const MappingProblem& probl
     layer.dataflow_metrics = classic->outcome.metrics;
   }
   if (!layer.found) return std::nullopt;
+  layer.nearest.reset();
   Found& found = *layer.found;
   std::optional<std::string> fault;
   const Evaluation evaluation = evaluate(found.mapping, layer.nest, found.machine, job.model, job.constraints);
@@ -160,7 +209,7 @@ Result<MapSearch> search_mappings(const MappingJob& job, const MapArguments& arg
   }
   MapSearch search;
   MapResult& result = search.result;
-  TW_TRY(MadeSearcher made, make_searcher(request, threads));
+  TW_TRY(MadeSearcher made, make_any_searcher(request, job.objective, threads));
   TW_TRY(result.settings, settings_in_force(arguments.search, request.settings));
 
   SearchLoop loop(request.spaces, job.objective, arguments.samples, threads, memory);
@@ -202,8 +251,10 @@ Result<MapSearch> search_mappings(const MappingJob& job, const MapArguments& arg
   result.from = arguments.from;
   result.coverage = job.coverage;
   for (std::size_t i = 0; i < job.problems.size(); ++i) {
-    result.layers.push_back(to_layer(job.problems[i], loop.ledgers()[i], job, arguments, threads));
+    MappedLayer& layer = result.layers.emplace_back(to_layer(job.problems[i], loop.ledgers()[i], job, arguments, threads));
+    if (!layer.found) layer.explain = explain_command(arguments.mapping, job.problems[i].layer.name);
   }
+  if (has_front(result)) result.front = front_of(result);
   if (made.agents != nullptr) {
     result.agents = made.agents->story();
     search.team = made.agents->saved();

@@ -9,6 +9,7 @@
 #include "tilewright/app/verdicts.hpp"
 #include "tilewright/base/json_difference.hpp"
 #include "tilewright/base/text.hpp"
+#include "tilewright/space/mapping_outcome.hpp"
 #include "tilewright/store/run_directory.hpp"
 
 namespace tilewright {
@@ -31,7 +32,7 @@ Nest nest_from(const Json& json) {
 }
 
 // What a search has met and found, without anything that follows from it.
-Result<MappedLayer> layer_of(const Json& json, const Accelerator& machine) {
+Result<MappedLayer> layer_of(const Json& json, const Accelerator& machine, const Limits& limits) {
   MappedLayer layer;
   layer.name = json.at("name").get<std::string>();
   layer.count = json.at("count").get<std::int64_t>();
@@ -45,12 +46,30 @@ Result<MappedLayer> layer_of(const Json& json, const Accelerator& machine) {
   for (const auto& [reason, count] : json.at("rejected").items()) {
     layer.rejected.emplace_back(reason, count.get<std::int64_t>());
   }
+  if (json.contains("explain")) layer.explain = json.at("explain").get<std::string>();
+  // Anything with a `mapping` and the `pes` it runs on.
+  const auto take = [&machine](const Json& from, auto& to) -> Result<Done> {
+    TW_TRY(to.mapping, mapping_from_yaml(from.at("mapping").get<std::string>(), "mapping"));
+    to.machine = machine;
+    to.machine.pes = from.at("pes").get<std::int64_t>();
+    return Done{};
+  };
+  if (json.contains("pareto")) {
+    for (const Json& entry : json.at("pareto")) {
+      MappedLayer::Member& member = layer.front.emplace_back();
+      TW_TRY([[maybe_unused]] const Done taken, take(entry, member));
+      member.sample = entry.at("sample").get<std::int64_t>();
+    }
+  }
+  if (json.contains("nearest")) {
+    TW_TRY([[maybe_unused]] const Done taken, take(json.at("nearest"), layer.nearest.emplace()));
+    layer.ledger.limits.emplace();
+    for (const auto& [metric, limit] : limits_of(limits)) {
+      layer.ledger.limits->least.push_back(json.at("limits").at(std::string(name_of(metric))).at("least").get<double>());
+    }
+  }
   if (!json.contains("mapping")) return layer;
-  MappedLayer::Found found;
-  TW_TRY(found.mapping, mapping_from_yaml(json.at("mapping").get<std::string>(), "mapping"));
-  found.machine = machine;
-  found.machine.pes = json.at("pes").get<std::int64_t>();
-  layer.found = std::move(found);
+  TW_TRY([[maybe_unused]] const Done taken, take(json, layer.found.emplace()));
   return layer;
 }
 
@@ -82,7 +101,7 @@ Result<MapResult> result_of(const Json& json) {
   if (json.contains("from")) result.from = json.at("from").get<std::string>();
   TW_TRY(result.coverage, coverage_from(json.at("coverage")));
   for (const Json& entry : json.at("layers")) {
-    TW_TRY(MappedLayer layer, layer_of(entry, result.machine));
+    TW_TRY(MappedLayer layer, layer_of(entry, result.machine, result.objective.limits));
     result.layers.push_back(std::move(layer));
   }
   if (json.contains("agents")) {
@@ -95,6 +114,13 @@ Result<MapResult> result_of(const Json& json) {
     result.agents = std::move(story);
   }
   return result;
+}
+
+std::optional<Metrics> metrics_of(const Mapping& mapping, const Nest& nest, const Accelerator& machine,
+                                  const MappingJob& job) {
+  const Outcome outcome =
+      outcome_of(evaluate(mapping, nest, machine, job.model, job.constraints), macs(nest), machine, is_maestro(job.model));
+  return outcome.feasible ? std::optional<Metrics>(outcome.metrics) : std::nullopt;
 }
 
 // Fills in everything that follows, as the search does; what is impossible is a fault.
@@ -126,6 +152,20 @@ void compute(MapResult& result, Verdicts& verdicts) {
       fault(prepared.error().message);
       continue;
     }
+    for (MappedLayer::Member& member : layer.front) {
+      const auto metrics = metrics_of(member.mapping, layer.nest, member.machine, job);
+      if (!metrics) fault("a member of the front is infeasible");
+      if (metrics) member.metrics = *metrics;
+    }
+    if (layer.nearest) {
+      const auto metrics = metrics_of(layer.nearest->mapping, layer.nest, layer.nearest->machine, job);
+      if (!metrics) fault("the nearest mapping is infeasible");
+      if (metrics) layer.nearest->metrics = *metrics;
+      for (const auto& [metric, limit] : limits_of(job.objective.limits)) {
+        double& excess = layer.ledger.limits->excess;
+        excess = std::max(excess, value_of(metric, layer.nearest->metrics) / limit);
+      }
+    }
     if (!layer.found) {
       ++verdicts.without;
       judge(layer, problem, job, threads);
@@ -137,6 +177,7 @@ void compute(MapResult& result, Verdicts& verdicts) {
     }
     if (const auto why = judge(layer, problem, job, threads)) fault(*why);
   }
+  if (has_front(result)) result.front = front_of(result);
 }
 
 // Whether the run beside the file asked for this.

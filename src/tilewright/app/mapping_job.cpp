@@ -33,31 +33,6 @@ Result<MappingSpaceOptions> space_options(const MappingArguments& arguments, con
   return options;
 }
 
-Result<Objective> read_objective(const MappingArguments& arguments) {
-  TW_TRY(Objective objective, objective_named(arguments.objective));
-  objective.limits = {arguments.max_latency, arguments.max_energy, arguments.max_area, arguments.max_power};
-  for (const auto& [flag, limit] : {std::pair("--max-latency", arguments.max_latency),
-                                    {"--max-energy", arguments.max_energy},
-                                    {"--max-area", arguments.max_area},
-                                    {"--max-power", arguments.max_power}}) {
-    if (limit && !(*limit > 0)) return invalid(fmt::format("{} is {}, expected more than 0", flag, *limit));
-  }
-  return objective;
-}
-
-Result<Accelerator> read_machine(const MappingArguments& arguments) {
-  TW_TRY(Accelerator accelerator, read_accelerator(arguments.hardware));
-  for (const auto& [flag, limit] :
-       {std::pair("--max-pes", arguments.max_pes), {"--max-l1", arguments.max_l1}, {"--max-l2", arguments.max_l2}}) {
-    if (limit && *limit < 1) return invalid(fmt::format("{} is {}, expected at least 1", flag, *limit));
-  }
-  if (arguments.max_pes) accelerator.pes = std::min(accelerator.pes, *arguments.max_pes);
-  if (arguments.max_l1) accelerator.l1.value = std::min(accelerator.l1.value, *arguments.max_l1);
-  if (arguments.max_l2) accelerator.l2.value = std::min(accelerator.l2.value, *arguments.max_l2);
-  // Fewer processing elements may not make whole clusters.
-  return check(std::move(accelerator), arguments.hardware + " within the limits");
-}
-
 void prepare(MappingProblem& problem, const MappingArguments& arguments, const MappingSpaceOptions& options,
              const MappingJob& job) {
   problem.classics = classics_of(problem.nest, job.accelerator, {options.evaluate, options.gamma_rules, job.objective});
@@ -77,6 +52,36 @@ void prepare(MappingProblem& problem, const MappingArguments& arguments, const M
 }
 
 }  // namespace
+
+Result<Limits> limits_from(const LimitArguments& arguments) {
+  for (const auto& [flag, limit] : {std::pair("--max-latency", arguments.max_latency),
+                                    {"--max-energy", arguments.max_energy},
+                                    {"--max-area", arguments.max_area},
+                                    {"--max-power", arguments.max_power}}) {
+    if (limit && !(*limit > 0)) return invalid(fmt::format("{} is {}, expected more than 0", flag, *limit));
+  }
+  return Limits{arguments.max_latency, arguments.max_energy, arguments.max_area, arguments.max_power};
+}
+
+Result<Done> check_area(const Objective& objective, const Accelerator& accelerator, const std::string& where) {
+  if (!needs_area(objective) || accelerator.area.known()) return Done{};
+  return invalid(
+      fmt::format("{} needs an area, but {} gives no figures for one, expected area: {{pe_um2: …, "
+                  "buffer_byte_um2: …}} in the machine file",
+                  objective.limits.area ? "--max-area" : "--objective " + name_of(objective), printable(where)));
+}
+
+Result<Accelerator> within_limits(Accelerator accelerator, const LimitArguments& arguments, const std::string& where) {
+  for (const auto& [flag, limit] :
+       {std::pair("--max-pes", arguments.max_pes), {"--max-l1", arguments.max_l1}, {"--max-l2", arguments.max_l2}}) {
+    if (limit && *limit < 1) return invalid(fmt::format("{} is {}, expected at least 1", flag, *limit));
+  }
+  if (arguments.max_pes) accelerator.pes = std::min(accelerator.pes, *arguments.max_pes);
+  if (arguments.max_l1) accelerator.l1.value = std::min(accelerator.l1.value, *arguments.max_l1);
+  if (arguments.max_l2) accelerator.l2.value = std::min(accelerator.l2.value, *arguments.max_l2);
+  // Fewer processing elements may not make whole clusters.
+  return check(std::move(accelerator), where + " within the limits");
+}
 
 Mapping MappingProblem::mapping(PointView point) const {
   if (const auto* gym = dynamic_cast<const ArchgymSpace*>(space.get())) return gym->mapping(point);
@@ -145,19 +150,18 @@ Result<MappingJob> read_mapping_job(const MappingArguments& arguments, ThreadPoo
   MappingJob job;
   TW_TRY(job.model, model_named(arguments.model));
   TW_TRY(job.constraints, constraints_named(arguments.constraints));
-  TW_TRY(job.objective, read_objective(arguments));
-  TW_TRY([[maybe_unused]] const MappingSpaceOptions options, space_options(arguments, job));
+  TW_TRY(job.objective, objective_named(arguments.objective));
+  TW_TRY(job.objective.limits, limits_from(arguments));
+  TW_TRY(const MappingSpaceOptions options, space_options(arguments, job));
   const std::vector<std::string> spaces = {"mapping", "archgym"};
   if (std::ranges::find(spaces, arguments.space) == spaces.end()) {
     return invalid(fmt::format("space '{}' is not known{}, expected mapping or archgym", printable(arguments.space),
                                did_you_mean(arguments.space, spaces)));
   }
-  TW_TRY(job.accelerator, read_machine(arguments));
-  if (needs_area(job.objective) && !is_maestro(job.model) && !job.accelerator.area.known()) {
-    return invalid(fmt::format(
-        "{} needs an area, but {} gives no figures for one, expected area: {{pe_um2: …, "
-        "buffer_byte_um2: …}} in the machine file",
-        job.objective.limits.area ? "--max-area" : "--objective " + name_of(job.objective), printable(arguments.hardware)));
+  TW_TRY(Accelerator accelerator, read_accelerator(arguments.hardware));
+  TW_TRY(job.accelerator, within_limits(std::move(accelerator), arguments, arguments.hardware));
+  if (!is_maestro(job.model)) {
+    TW_TRY([[maybe_unused]] const Done known, check_area(job.objective, job.accelerator, arguments.hardware));
   }
   TW_TRY(const ReadOptions read, read_options(arguments.batch, arguments.dims));
   TW_TRY(job.network, read_network(arguments.network, read));
@@ -184,9 +188,8 @@ Result<MappingJob> read_mapping_job(const MappingArguments& arguments, ThreadPoo
     }
     TW_TRY(problem.nest, nest_of(layer));
   }
-  threads.for_each(job.problems.size(), [&](std::size_t i, std::size_t) {
-    prepare(job.problems[i], arguments, options, job);
-  });
+  threads.for_each(job.problems.size(),
+                   [&](std::size_t i, std::size_t) { prepare(job.problems[i], arguments, options, job); });
   return job;
 }
 

@@ -19,8 +19,19 @@
 
 namespace tilewright {
 
+// Limits as on the command line.
+struct LimitArguments {
+  std::optional<std::int64_t> max_pes, max_l1, max_l2;                 // of the machine
+  std::optional<double> max_latency, max_energy, max_area, max_power;  // of a layer
+};
+// The machine with no more than that.
+Result<Accelerator> within_limits(Accelerator accelerator, const LimitArguments& arguments, const std::string& where);
+// An Error when the objective or its limits need an area that the machine does not give.
+Result<Done> check_area(const Objective& objective, const Accelerator& accelerator, const std::string& where);
+Result<Limits> limits_from(const LimitArguments& arguments);
+
 // As on the command line; every field has its flag.
-struct MappingArguments {
+struct MappingArguments : LimitArguments {
   std::string network;
   std::string hardware;
   std::string layer;  // one layer only; empty = all
@@ -34,8 +45,6 @@ struct MappingArguments {
   std::string levels = "auto";  // by array and layer; 1, 2, 3, or a range like 1-3
   bool no_classics = false;     // the search is not told the classic dataflows
   bool search_pes = false;
-  std::optional<std::int64_t> max_pes, max_l1, max_l2;
-  std::optional<double> max_latency, max_energy, max_area, max_power;
 };
 
 // One distinct layer.
@@ -69,8 +78,8 @@ struct MappingJob {
   EvaluateOptions evaluate() const { return {.model = model, .constraints = constraints}; }
 };
 
-// Makes what follows from a problem's nest, by `space`, `tiles`, `levels`, `search_pes` and `no_classics` of the arguments on
-// the job's machine: its classics, its space and what the search is told.
+// Makes what follows from a problem's nest, by `space`, `tiles`, `levels`, `search_pes` and `no_classics` of the arguments
+// on the job's machine: its classics, its space and what the search is told.
 Result<Done> prepare(MappingProblem& problem, const MappingArguments& arguments, const MappingJob& job);
 // "mapping with tiles divisors, levels 2", and the arguments that it says.
 std::string space_text(const MappingArguments& arguments);

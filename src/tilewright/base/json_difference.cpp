@@ -7,16 +7,16 @@
 namespace tilewright {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
-std::string shown(const json& value) {
+std::string shown(const Json& value) {
   constexpr std::size_t kMost = 60;
-  std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (text.size() > kMost) text = text.substr(0, kMost) + "…";
   return printable(text);
 }
 
-void compare(const json& is, const json& says, const std::string& path, std::vector<std::string>& found) {
+void compare(const Json& is, const Json& says, const std::string& path, std::vector<std::string>& found) {
   if (is.is_object() && says.is_object()) {
     for (const auto& [key, value] : is.items()) {
       const auto other = says.find(key);
@@ -41,7 +41,7 @@ void compare(const json& is, const json& says, const std::string& path, std::vec
 
 }  // namespace
 
-std::vector<std::string> differences(const json& is, const json& says) {
+std::vector<std::string> differences(const Json& is, const Json& says) {
   std::vector<std::string> found;
   compare(is, says, "", found);
   return found;

@@ -114,6 +114,17 @@ std::string printable(std::string_view text) {
   return result;
 }
 
+std::string shell_word(std::string_view word) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-./:,+@%=").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::ranges::all_of(word, plain)) return std::string(word);
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
 std::string with_thousands(std::int64_t number) {
   std::string digits = std::to_string(number);
   const std::size_t first = number < 0 ? 1 : 0;

@@ -32,6 +32,9 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> cho
 // `text` with control characters and bytes that are not UTF-8 shown as '?', for terminals and tables.
 std::string printable(std::string_view text);
 
+// A word for a shell: as it is where that is safe, else in quotes.
+std::string shell_word(std::string_view word);
+
 // 1234567 -> "1,234,567".
 std::string with_thousands(std::int64_t number);
 

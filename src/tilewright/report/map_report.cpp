@@ -23,7 +23,10 @@ std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share);
 std::string factor_text(double factor) { return fmt::format("{:.{}f}×", factor, factor < 10 ? 2 : factor < 100 ? 1 : 0); }
 
 // The objective as people write it.
-std::string shown(const std::string& objective) { return objective == "edp" ? "EDP" : objective; }
+std::string shown(const std::string& objective) {
+  if (objective.starts_with("pareto:")) return "product of the metrics";
+  return objective == "edp" ? "EDP" : objective;
+}
 
 // EDP of all copies of the layer.
 double weight_of(const ReportedLayer& layer) {
@@ -72,6 +75,8 @@ std::string head(const MapReport& report) {
 
   std::vector<Figure> tiles;
   tiles.push_back({prefixed_number(report.edp), "EDP, nJ·cycles", report.edp_meaning});
+  if (!report.time_text.empty()) tiles.push_back({report.time_text, "per inference", report.rate_text});
+  if (!report.energy_text.empty()) tiles.push_back({report.energy_text, "energy per inference", ""});
   tiles.push_back({prefixed_number(report.latency), "latency, cycles",
                    report.latency > 0 ? fmt::format("{} MACs per cycle", short_number(report.macs / report.latency)) : ""});
   tiles.push_back({prefixed_number(report.energy), "energy, nJ",
@@ -104,6 +109,7 @@ std::string layer_section(const MapReport& report) {
     widest = std::max(widest, share_of(layer, sum));
   }
   std::vector<TableColumn> columns{{"layer", false},
+                                   {"shape", false, "input -> output, kernel"},
                                    {"times", true, "how often the network has the layer"},
                                    {"MACs"},
                                    {"latency", true, "cycles"},
@@ -120,6 +126,7 @@ std::string layer_section(const MapReport& report) {
     const ReportedLayer& layer = report.layers[i];
     std::vector<std::string>& row = rows.emplace_back();
     row.push_back(fmt::format("<a href=\"#layer{}\">{}</a>", i, html_escaped(layer.name)));
+    row.push_back(fmt::format("<span class=\"muted\">{}</span>", html_escaped(layer.shape)));
     row.push_back(with_thousands(layer.count));
     row.push_back(prefixed_number(layer.macs));
     if (layer.found) {
@@ -133,9 +140,11 @@ std::string layer_section(const MapReport& report) {
       row.insert(row.end(), 5, std::string(kUnknown));
     }
     if (any_dataflow) {
-      row.push_back(layer.dataflow_factor ? fmt::format("<span title=\"{}\">{}</span>", html_escaped(layer.dataflow),
-                                                        factor_text(*layer.dataflow_factor))
-                                          : std::string(kUnknown));
+      const bool loss = layer.dataflow_factor && *layer.dataflow_factor < 0.9999;
+      row.push_back(layer.dataflow_factor
+                        ? fmt::format("<span{} title=\"{}\">{}{}</span>", loss ? " class=\"loss\"" : "",
+                                      html_escaped(layer.dataflow), loss ? "▼ " : "", factor_text(*layer.dataflow_factor))
+                        : std::string(kUnknown));
     }
     if (any_optimum) {
       row.push_back(layer.optimum_factor ? fmt::format("{:.3f}×", *layer.optimum_factor) : std::string(kUnknown));
@@ -175,6 +184,34 @@ PlotSeries convergence_of(const ReportedLayer& layer, std::size_t colour, bool f
   return series;
 }
 
+std::string machine_section(const MapReport& report) {
+  if (report.machine_card.empty()) return "";
+  return "<h2>The machine</h2>\n" + properties(report.machine_card);
+}
+
+// Where the energy goes and which roof holds a layer down.
+std::string energy_section(const MapReport& report) {
+  if (report.energy_part_names.empty()) return "";
+  std::vector<TableColumn> columns{{"layer", false}, {"energy", true, "nJ"}};
+  for (const std::string& name : report.energy_part_names) columns.push_back({name, true, "share of the layer's energy"});
+  columns.push_back({"held down by", false, "the lowest roof of the machine"});
+  columns.push_back({"of that roof", true, "MACs per cycle by what the roof allows"});
+  std::vector<std::vector<std::string>> rows;
+  for (const ReportedLayer& layer : report.layers) {
+    if (!layer.found || layer.found->energy_parts.empty()) continue;
+    std::vector<std::string>& row = rows.emplace_back();
+    row.push_back(html_escaped(layer.name));
+    row.push_back(prefixed_number(layer.found->energy));
+    for (std::size_t i = 0; i < layer.found->energy_parts.size(); ++i) {
+      const double share = layer.found->energy > 0 ? layer.found->energy_parts[i] / layer.found->energy : 0;
+      row.push_back(percent(share) + " " + bar(share, kLayerColours[i]));
+    }
+    row.push_back(html_escaped(layer.found->bound));
+    row.push_back(percent(layer.found->roof));
+  }
+  return rows.empty() ? "" : "<h2>Energy and roofs</h2>\n" + table(columns, rows);
+}
+
 std::string convergence_section(const MapReport& report) {
   std::vector<std::size_t> by_share;
   for (std::size_t i = 0; i < report.layers.size(); ++i) {
@@ -194,6 +231,28 @@ std::string convergence_section(const MapReport& report) {
       "<h2>Convergence</h2>\n<p class=\"muted\">Best {} so far of each layer, divided by its final best{}.</p>\n{}{}",
       html_escaped(shown(report.objective)), others > 0 ? "; in colour the layers with the largest shares of EDP" : "",
       legend(plot.series, fmt::format("{} other layer{}", others, others == 1 ? "" : "s")), to_svg(plot));
+}
+
+std::string front_section(const MapReport& report) {
+  if (report.fronts.empty()) return "";
+  std::string html =
+      fmt::format("<h2>What there is to choose from</h2>\n<p class=\"muted\">{}</p>\n", html_escaped(report.front_note));
+  const auto drawn = [&](const ReportedFront& front, std::size_t colour) {
+    LinePlot plot{report.front_x, report.front_y, {}, {}, 0, ""};
+    plot.x_scale = plot.y_scale = Scale::Logarithmic;
+    plot.steps = true;
+    plot.series.push_back({front.name, colour, front.y, front.x, false});
+    return to_svg(plot);
+  };
+  for (const ReportedFront& front : report.fronts) {
+    if (front.name.empty()) {
+      html += drawn(front, 0);
+    } else {
+      html += fmt::format("<details><summary>{}<span class=\"muted\">{} mappings</span></summary>\n{}</details>\n",
+                          html_escaped(front.name), front.x.size(), drawn(front, 2));
+    }
+  }
+  return html;
 }
 
 std::string sample_section(const MapReport& report) {
@@ -236,6 +295,7 @@ std::string agent_section(const MapReport& report) {
 
 std::string mapping_section(const MapReport& report) {
   std::string html = "<h2>Mappings</h2>\n";
+  if (!report.dim_legend.empty()) html += fmt::format("<p class=\"muted\">{}</p>\n", html_escaped(report.dim_legend));
   for (std::size_t i = 0; i < report.layers.size(); ++i) {
     const ReportedLayer& layer = report.layers[i];
     html += fmt::format("<details id=\"layer{}\"><summary>{}<span class=\"muted\">", i, html_escaped(layer.name));
@@ -270,8 +330,9 @@ std::string provenance_section(const MapReport& report) {
 
 std::string to_html(const MapReport& report) {
   return page(report.network + " on " + report.machine,
-              head(report) + layer_section(report) + coverage_section(report) + convergence_section(report) +
-                  sample_section(report) + agent_section(report) + mapping_section(report) + provenance_section(report));
+              head(report) + front_section(report) + layer_section(report) + energy_section(report) +
+                  machine_section(report) + coverage_section(report) + convergence_section(report) + sample_section(report) +
+                  agent_section(report) + mapping_section(report) + provenance_section(report));
 }
 
 }  // namespace tilewright

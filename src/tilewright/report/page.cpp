@@ -64,6 +64,12 @@ th, td { padding: 4px 14px 4px 0; border-bottom: 1px solid var(--grid); white-sp
 th:last-child, td:last-child { padding-right: 0; }
 td.n, th.n { text-align: right; }
 td.wide { white-space: normal; overflow-wrap: anywhere; }
+.loss { color: var(--c8); font-weight: 700; }
+@media (max-width: 600px) {
+  body { padding: 16px 12px 32px; }
+  .figures { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+  .figures b { font-size: 21px; }
+  .plot text, .plot text.small { font-size: 20px; } }
 .bar { display: inline-block; width: 64px; height: 9px; border-radius: 2px; background: var(--grid); overflow: hidden;
   vertical-align: 0; text-align: left; }
 .bar i { display: block; height: 100%; }

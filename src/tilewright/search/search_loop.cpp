@@ -5,10 +5,32 @@
 namespace tilewright {
 
 Verdict verdict_of(const Objective& objective, const Outcome& outcome) {
-  if (!outcome.feasible) return {false, outcome.reason, {}};
-  if (broken_limit(objective.limits, outcome.metrics)) return {false, kOverLimit, {}};
-  return {true, 0, score_of(objective, outcome.metrics)};
+  if (!outcome.feasible) return {false, outcome.reason, {}, {}};
+  if (broken_limit(objective.limits, outcome.metrics)) return {false, kOverLimit, {}, {}};
+  const bool front = objective.form == Objective::Form::Pareto;
+  return {true, 0, score_of(objective, outcome.metrics), front ? terms_of(objective, outcome.metrics) : Score{}};
 }
+
+namespace {
+
+void tell_limits(Ledger& ledger, const Limits& limits, const Point& point, const Outcome& outcome) {
+  const auto all = limits_of(limits);
+  if (!outcome.feasible || all.empty()) return;
+  const double excess = excess_of(limits, outcome.metrics);
+  const bool first = !ledger.limits;
+  LimitStory& story = first ? ledger.limits.emplace() : *ledger.limits;
+  story.least.resize(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double value = value_of(all[i].first, outcome.metrics);
+    story.least[i] = first ? value : std::min(story.least[i], value);
+  }
+  if (!first && story.excess <= excess) return;
+  story.point = point;
+  story.outcome = outcome;
+  story.excess = excess;
+}
+
+}  // namespace
 
 SearchLoop::SearchLoop(std::vector<const DesignSpace*> spaces, Objective objective, std::int64_t samples_per_problem,
                        ThreadPool& threads, Memory* memory)
@@ -67,6 +89,9 @@ void SearchLoop::evaluate(std::span<const Proposal> proposals) {
 
 void SearchLoop::consider(const Proposal& proposal, const Outcome& outcome, const Verdict& verdict) {
   Ledger& ledger = ledgers_[proposal.problem];
+  if (objective_.form == Objective::Form::Pareto) {
+    add_to_front(ledger.front, {proposal.point, outcome, verdict.terms, ledger.samples});
+  }
   if (!ledger.best || verdict.score < ledger.best->score) {
     ledger.best = Best{proposal.point, outcome, verdict.score};
     ledger.improvements.push_back({ledger.samples, verdict.score});
@@ -90,6 +115,7 @@ void SearchLoop::begin(Searcher& searcher, const std::vector<Proposal>& known) {
   for (std::size_t i = 0; i < known.size(); ++i) {
     TW_ASSERT(is_legal(*spaces_[known[i].problem], known[i].point));
     const Verdict& verdict = verdicts_.emplace_back(verdict_of(objective_, outcomes_[i]));
+    tell_limits(ledgers_[known[i].problem], objective_.limits, known[i].point, outcomes_[i]);
     if (verdict.feasible) consider(known[i], outcomes_[i], verdict);
   }
   searcher.notice(known, verdicts_);
@@ -125,6 +151,7 @@ bool SearchLoop::take_round(Searcher& searcher) {
     TW_ASSERT(ledger.samples < samples_);
     ++ledger.samples;
     if (!seen_[proposal.problem].insert(hash_of(proposal.point)).second) ++ledger.repeated;
+    tell_limits(ledger, objective_.limits, proposal.point, outcomes_[i]);
     if (verdict.feasible) {
       ++ledger.valid;
       consider(proposal, outcomes_[i], verdict);

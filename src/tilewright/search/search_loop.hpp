@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tilewright/base/parallel.hpp"
+#include "tilewright/search/pareto.hpp"
 #include "tilewright/search/searcher.hpp"
 
 namespace tilewright {
@@ -35,6 +36,14 @@ struct Finalist {
 };
 inline constexpr std::size_t kFinalists = 16;
 
+// How near the search came to limits of the objective, among points that fit the machine.
+struct LimitStory {
+  std::vector<double> least;  // of each limited metric by itself, as limits_of has them
+  Point point;                // the one whose largest excess is the least; the first of equal ones
+  Outcome outcome;
+  double excess = 0;  // its value by its limit
+};
+
 // What has happened to one problem.
 struct Ledger {
   std::int64_t classics = 0;  // evaluations spent on what was known before the search; they are no samples
@@ -43,6 +52,8 @@ struct Ledger {
   std::int64_t repeated = 0;                      // points of this run that had been proposed before
   std::map<std::uint8_t, std::int64_t> rejected;  // by reason
   std::optional<Best> best;                       // the first of equal ones
+  std::vector<FrontMember> front;                 // where the objective is one; the first of equal ones
+  std::optional<LimitStory> limits;               // where the objective has some
   std::vector<Improvement> improvements;          // the convergence curve: one entry per new best; sample 0 = known before
   std::vector<Finalist> finalists;                // the best that the referee accepts, of different scores, best first
 };

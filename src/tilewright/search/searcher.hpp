@@ -16,6 +16,7 @@ struct Verdict {
   bool feasible = false;
   std::uint8_t reason = 0;  // when infeasible, as in Outcome; kOverLimit for a limit of the objective
   Score score{};            // when feasible; smaller is better
+  Score terms{};            // when feasible and a front is searched: each metric of it
 };
 inline constexpr std::uint8_t kOverLimit = 255;
 

@@ -34,6 +34,13 @@ static_assert(sizeof(Metrics) == (kNumberCount + 1) * sizeof(double),
 
 }  // namespace
 
+Outcome outcome_of(const StoredOutcome& stored) {
+  if (!stored.feasible) return {.feasible = false, .reason = stored.reason, .metrics = {}};
+  return {.feasible = true, .reason = 0, .metrics = metrics_of(stored.numbers)};
+}
+
+bool has_all_metrics(const StoredOutcome& stored) { return !stored.feasible || stored.numbers.size() == kNumberCount; }
+
 StoredMemory::StoredMemory(Store store, std::vector<const DesignSpace*> spaces)
     : store_(std::move(store)), spaces_(std::move(spaces)) {
   for (const DesignSpace* space : spaces_) keys_.push_back(space->problem_key());
@@ -60,8 +67,7 @@ std::string_view StoredMemory::design_of(std::size_t problem, PointView point) {
 std::optional<Outcome> StoredMemory::find(std::size_t problem, PointView point) {
   const std::optional<StoredOutcome> found = store_.find(keys_[problem], design_of(problem, point));
   if (!found) return std::nullopt;
-  if (!found->feasible) return Outcome{.feasible = false, .reason = found->reason, .metrics = {}};
-  return Outcome{.feasible = true, .reason = 0, .metrics = metrics_of(found->numbers)};
+  return outcome_of(*found);
 }
 
 void StoredMemory::remember(std::size_t problem, PointView point, const Outcome& outcome) {

@@ -10,6 +10,10 @@
 
 namespace tilewright {
 
+// An outcome as the memory stores it, back again; the stored one has all metrics.
+Outcome outcome_of(const StoredOutcome& stored);
+bool has_all_metrics(const StoredOutcome& stored);
+
 class StoredMemory final : public Memory {
  public:
   // Reads what the store knows of the problems of `spaces`, which outlive the memory. Problems are numbered as in `spaces`.

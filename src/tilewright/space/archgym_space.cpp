@@ -207,6 +207,38 @@ void ArchgymSpace::append_design(PointView point, std::string& bytes) const {
   append_mapping(mapping(point), pes(point), bytes);
 }
 
+std::string ArchgymSpace::design_text(std::string_view bytes) const { return basis_.design_text(bytes); }
+
+std::optional<Point> ArchgymSpace::point_of_design(std::string_view bytes) const {
+  const std::optional<MappingDesign> design = mapping_design(bytes);
+  if (!design || design->mapping.levels.size() != 2) return std::nullopt;
+  Point point(kParameters, 0);
+  point[kPes] = static_cast<std::int32_t>(design->pes) - 1;
+  for (std::size_t level = 0; level < 2; ++level) {
+    std::vector<Slot> order;  // of the loops that are there; the others never move, so they go innermost
+    for (const Directive& directive : design->mapping.levels[level].directives) {
+      const auto slot = std::ranges::find_if(kTileOrder, [&](Slot one) { return dims_[at(one)] == directive.dim; });
+      if (slot == kTileOrder.end()) continue;
+      order.push_back(*slot);
+      point[kFirstTile[level] + place_of(*slot)] = (directive.size - 1) / stride_[at(*slot)] + 1 - least_tile_[at(*slot)];
+      if (directive.kind != Directive::Kind::Spatial) continue;
+      point[kParallel[level]] = static_cast<std::int32_t>(std::ranges::find(kSpread, *slot) - kSpread.begin());
+    }
+    for (const Slot slot : kTileOrder) {
+      if (std::ranges::find(order, slot) == order.end()) order.push_back(slot);
+    }
+    if (order.size() != kLoops) return std::nullopt;
+    LoopOrder loops{};
+    std::ranges::copy(order, loops.begin());
+    point[kSeed[level]] = seed_of(loops);
+  }
+  if (!is_legal(*this, point)) return std::nullopt;
+  canonicalise(point);
+  std::string again;  // a mapping of a larger space has tiles or clusters that the gym cannot say
+  append_design(point, again);
+  return again == bytes ? std::optional(point) : std::nullopt;
+}
+
 void ArchgymSpace::add_loop(MappingLevel& level, Slot slot, std::int32_t tile, bool spread) const {
   const auto dim = dims_[at(slot)];
   if (!dim) return;

@@ -41,6 +41,8 @@ class ArchgymSpace final : public DesignSpace {
   std::string reason_name(std::uint8_t reason) const override { return basis_.reason_name(reason); }
   const std::vector<float>& features() const override { return basis_.features(); }
   void append_design(PointView point, std::string& bytes) const override;
+  std::optional<Point> point_of_design(std::string_view bytes) const override;
+  std::string design_text(std::string_view bytes) const override;
   std::uint64_t problem_key() const override { return basis_.problem_key(); }
   std::string problem_text() const override { return basis_.problem_text(); }
   double log10_size() const override;

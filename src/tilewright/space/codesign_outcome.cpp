@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tilewright/space/codesign_space.hpp"
+#include "tilewright/space/design_bytes.hpp"
 #include "tilewright/vta/generator_loops.hpp"
 #include "tilewright/vta/layouts.hpp"
 #include "tilewright/vta/timing_transfer.hpp"
@@ -179,10 +180,7 @@ CodesignSpace::Excess CodesignSpace::excess(PointView point) const {
 }
 
 void CodesignSpace::append_design(PointView point, std::string& bytes) const {
-  const auto append = [&](std::int64_t number) {  // small numbers take a byte
-    for (; number >= 0x80; number >>= 7) bytes.push_back(static_cast<char>(number | 0x80));
-    bytes.push_back(static_cast<char>(number));
-  };
+  const auto append = [&](std::int64_t number) { append_varint(static_cast<std::uint64_t>(number), bytes); };
   const vta::Machine m = machine(point);
   const vta::Schedule s = schedule(point);
   for (const int log : {m.log_inp_width, m.log_wgt_width, m.log_acc_width, m.log_batch, m.log_block_in, m.log_block_out,

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -72,6 +73,10 @@ class DesignSpace {
 
   // Bytes that are equal for two points, of any space with the same problem_key, when they mean the same design.
   virtual void append_design(PointView point, std::string& bytes) const = 0;
+  // Back from those bytes: the canonical point, if the space has one (another space of the same problem may), and a line for
+  // people.
+  virtual std::optional<Point> point_of_design(std::string_view) const { return std::nullopt; }
+  virtual std::string design_text(std::string_view) const { return ""; }
   // Changes with everything an Outcome depends on besides the design: problem, machine, model and its version.
   virtual std::uint64_t problem_key() const = 0;
   virtual std::string problem_text() const = 0;  // the same for people, as JSON

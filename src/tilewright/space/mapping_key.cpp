@@ -5,13 +5,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "tilewright/space/design_bytes.hpp"
+
 namespace tilewright {
 namespace {
-
-void append_varint(std::uint64_t number, std::string& bytes) {
-  for (; number >= 0x80; number >>= 7) bytes.push_back(static_cast<char>(number | 0x80));
-  bytes.push_back(static_cast<char>(number));
-}
 
 template <typename T>
 void append_raw(const T& number, std::string& bytes) {
@@ -34,6 +31,31 @@ void append_mapping(const Mapping& mapping, std::int64_t pes, std::string& bytes
       if (!moves_whole) append_varint(static_cast<std::uint64_t>(directive.offset), bytes);
     }
   }
+}
+
+std::optional<MappingDesign> mapping_design(std::string_view bytes) {
+  ByteReader reader(bytes);
+  MappingDesign design;
+  design.pes = static_cast<std::int64_t>(reader.varint());
+  const std::uint64_t levels = reader.varint();
+  if (levels > kMaxLevels) return std::nullopt;
+  for (std::uint64_t number = 0; number < levels; ++number) {
+    MappingLevel level;
+    level.cluster_size = static_cast<std::int32_t>(reader.varint());
+    const std::uint64_t directives = reader.varint();
+    if (directives > kMaxDirectives) return std::nullopt;
+    for (std::uint64_t i = 0; i < directives; ++i) {
+      const std::uint8_t head = reader.byte();
+      if ((head & 0x1f) >= kDimCount) return std::nullopt;
+      Directive directive{(head & 0x40) != 0 ? Directive::Kind::Spatial : Directive::Kind::Temporal,
+                          static_cast<Dim>(head & 0x1f)};
+      directive.size = static_cast<std::int32_t>(reader.varint());
+      directive.offset = (head & 0x20) != 0 ? directive.size : static_cast<std::int32_t>(reader.varint());
+      level.directives.push_back(directive);
+    }
+    design.mapping.levels.push_back(level);
+  }
+  return reader.ended_well() ? std::optional(design) : std::nullopt;
 }
 
 std::uint64_t mapping_problem_key(const Nest& nest, const Accelerator& accelerator, const EvaluateOptions& options,

@@ -72,6 +72,8 @@ class MappingSpace final : public DesignSpace {
   std::string reason_name(std::uint8_t reason) const override;
   const std::vector<float>& features() const override { return features_; }
   void append_design(PointView point, std::string& bytes) const override;
+  std::optional<Point> point_of_design(std::string_view bytes) const override;
+  std::string design_text(std::string_view bytes) const override;
   std::uint64_t problem_key() const override { return key_; }
   std::string problem_text() const override;
   double log10_size() const override;

@@ -14,6 +14,8 @@ constexpr std::array kMetrics = {Metric::Latency,    Metric::Energy, Metric::Edp
                                  Metric::Throughput, Metric::Area,   Metric::Power};
 
 constexpr double kMostWeight = 10;  // of all terms: with more, the product may leave a double
+constexpr std::array<std::string_view, 3> kForms = {"weighted", "lexicographic",
+                                                    "pareto"};  // as Objective::Form, but Single
 
 std::vector<std::string> metric_names() {
   std::vector<std::string> names;
@@ -27,8 +29,8 @@ Result<Metric> metric_named(std::string_view name) {
   }
   const std::vector<std::string> names = metric_names();
   return invalid(
-      fmt::format("objective '{}' is not known{}, expected one of {}, weighted:METRIC=WEIGHT,… or "
-                  "lexicographic:METRIC,…",
+      fmt::format("objective '{}' is not known{}, expected one of {}, weighted:METRIC=WEIGHT,…, "
+                  "lexicographic:METRIC,… or pareto:METRIC,METRIC",
                   name, did_you_mean(name, names), join(names, ", ")));
 }
 
@@ -83,34 +85,45 @@ Result<Objective> objective_named(std::string_view text) {
     TW_TRY(objective.terms[0].metric, metric_named(form));
     return objective;
   }
-  if (form != "weighted" && form != "lexicographic") {
-    const std::vector<std::string> forms = {"weighted", "lexicographic"};
-    return invalid(fmt::format("objective form '{}' is not known{}, expected weighted or lexicographic", form,
+  const std::vector<std::string> forms(kForms.begin(), kForms.end());
+  const auto known = std::ranges::find(forms, form);
+  if (known == forms.end()) {
+    return invalid(fmt::format("objective form '{}' is not known{}, expected weighted, lexicographic or pareto", form,
                                did_you_mean(form, forms)));
   }
-  objective.form = form == "weighted" ? Objective::Form::Weighted : Objective::Form::Lexicographic;
+  objective.form = static_cast<Objective::Form>(1 + (known - forms.begin()));
   objective.terms.clear();
   for (const std::string_view part : split(text.substr(colon + 1), ',')) {
     Objective::Term term;
     const std::size_t equals = part.find('=');
     TW_TRY(term.metric, metric_named(trim(part.substr(0, equals))));
     if (equals != std::string_view::npos) {
-      if (objective.form == Objective::Form::Lexicographic) {
-        return invalid(fmt::format("objective: '{}' has a weight, expected metrics only after lexicographic:", part));
+      if (objective.form != Objective::Form::Weighted) {
+        return invalid(fmt::format("objective: '{}' has a weight, expected metrics only after {}:", part, form));
       }
       TW_TRY(term.weight, weight_from(trim(part.substr(equals + 1)), part));
     }
     objective.terms.push_back(term);
   }
+  const std::size_t count = objective.terms.size();
   double weights = 0;
   for (const Objective::Term& term : objective.terms) weights += term.weight;
   if (objective.form == Objective::Form::Weighted && weights > kMostWeight) {
     return invalid(
         fmt::format("objective '{}' has weights of {} together, expected at most {}", text, weights, kMostWeight));
   }
-  if (objective.form == Objective::Form::Lexicographic && objective.terms.size() > kMostObjectives) {
-    return invalid(
-        fmt::format("objective '{}' has {} metrics, expected at most {}", text, objective.terms.size(), kMostObjectives));
+  if (objective.form != Objective::Form::Weighted && count > kMostObjectives) {
+    return invalid(fmt::format("objective '{}' has {} metrics, expected at most {}", text, count, kMostObjectives));
+  }
+  if (objective.form == Objective::Form::Pareto) {
+    if (count < 2) return invalid(fmt::format("objective '{}' has one metric, expected two or three after pareto:", text));
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (objective.terms[i] == objective.terms[j])
+          return invalid(fmt::format("objective '{}' has {} twice, expected different metrics", text,
+                                     name_of(objective.terms[i].metric)));
+      }
+    }
   }
   return objective;
 }
@@ -122,23 +135,31 @@ std::string name_of(const Objective& objective) {
   for (const Objective::Term& term : objective.terms) {
     terms.push_back(weighted ? fmt::format("{}={}", name_of(term.metric), term.weight) : std::string(name_of(term.metric)));
   }
-  return fmt::format("{}:{}", weighted ? "weighted" : "lexicographic", join(terms, ","));
+  return fmt::format("{}:{}", kForms[static_cast<std::size_t>(objective.form) - 1], join(terms, ","));
+}
+
+Score terms_of(const Objective& objective, const Metrics& metrics) {
+  Score terms{};
+  for (std::size_t i = 0; i < objective.terms.size(); ++i) {
+    terms[i] = smaller_is_better(objective.terms[i].metric, metrics);
+  }
+  return terms;
 }
 
 Score score_of(const Objective& objective, const Metrics& metrics) {
-  Score score{};
-  if (objective.form != Objective::Form::Weighted) {
-    for (std::size_t i = 0; i < objective.terms.size(); ++i) {
-      score[i] = smaller_is_better(objective.terms[i].metric, metrics);
+  if (objective.form == Objective::Form::Weighted) {
+    double sum = 0;
+    for (const Objective::Term& term : objective.terms) {
+      sum += term.weight * std::log(smaller_is_better(term.metric, metrics));
     }
-    return score;
+    return {std::exp(sum)};
   }
-  double sum = 0;
-  for (const Objective::Term& term : objective.terms) {
-    sum += term.weight * std::log(smaller_is_better(term.metric, metrics));
+  if (objective.form == Objective::Form::Pareto) {
+    double product = 1;
+    for (const Objective::Term& term : objective.terms) product *= smaller_is_better(term.metric, metrics);
+    return {product};
   }
-  score[0] = std::exp(sum);
-  return score;
+  return terms_of(objective, metrics);
 }
 
 bool needs_area(const Objective& objective) {
@@ -152,6 +173,23 @@ std::optional<std::string_view> broken_limit(const Limits& limits, const Metrics
   if (limits.area && metrics.area.value_or(0) > *limits.area) return "area";
   if (limits.power && metrics.power > *limits.power) return "power";
   return std::nullopt;
+}
+
+std::vector<std::pair<Metric, double>> limits_of(const Limits& limits) {
+  std::vector<std::pair<Metric, double>> all;
+  for (const auto& [metric, limit] : {std::pair(Metric::Latency, limits.latency),
+                                      {Metric::Energy, limits.energy},
+                                      {Metric::Area, limits.area},
+                                      {Metric::Power, limits.power}}) {
+    if (limit) all.emplace_back(metric, *limit);
+  }
+  return all;
+}
+
+double excess_of(const Limits& limits, const Metrics& metrics) {
+  double excess = 0;
+  for (const auto& [metric, limit] : limits_of(limits)) excess = std::max(excess, value_of(metric, metrics) / limit);
+  return excess;
 }
 
 }  // namespace tilewright

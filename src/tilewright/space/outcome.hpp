@@ -1,6 +1,7 @@
 // What evaluating a point of a design space gives: numbers, or the reason there are none.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -19,6 +20,18 @@ struct Metrics {
   double edp() const { return energy * latency; }
   bool operator==(const Metrics&) const = default;
 };
+
+// Adds `count` of `one` to what a network has: latency, energy and MACs are sums, all else the largest.
+inline void accumulate(Metrics& sum, const Metrics& one, double count) {
+  sum.latency += count * one.latency;
+  sum.energy += count * one.energy;
+  sum.macs += count * one.macs;
+  if (one.area) sum.area = std::max(sum.area.value_or(0), *one.area);
+  sum.power = std::max(sum.power, one.power);
+  sum.l1 = std::max(sum.l1, one.l1);
+  sum.l2 = std::max(sum.l2, one.l2);
+  sum.pes = std::max(sum.pes, one.pes);
+}
 
 struct Outcome {
   bool feasible = false;

@@ -84,6 +84,11 @@ Result<Done> check_same(const Json& there, const Json& here, const std::string& 
   return Done{};
 }
 
+Result<Done> check_whole(const std::string& there, const std::string& here, const std::filesystem::path& directory) {
+  return check_same(Json::parse(there), Json::parse(here), (directory / kRunFile).string(), {"verb", "version"},
+                    {"arguments", "inputs"});
+}
+
 void check_outputs(const fs::path& directory, const Json& record, RunCheck& check) {
   const Result<std::map<std::string, fs::path>> there = files_of(directory);
   if (!there) {
@@ -214,9 +219,7 @@ Result<Done> RunDirectory::begin(const std::string& record) {
 
 Result<Done> RunDirectory::begin_or_continue(const std::string& record) {
   if (record_.empty()) return begin(record);
-  const std::string where = (path_ / kRunFile).string();
-  TW_TRY([[maybe_unused]] const Done same,
-         check_same(Json::parse(record_), Json::parse(record), where, {"verb", "version"}, {"arguments", "inputs"}));
+  TW_TRY([[maybe_unused]] const Done same, check_whole(record_, record, path_));
   return begin(record_);
 }
 
@@ -255,6 +258,12 @@ Result<std::string> verb_of(const fs::path& directory) {
   TW_TRY(const std::string text, read_file(directory / kRunFile));
   TW_TRY(const Json json, parse_record(text, (directory / kRunFile).string()));
   return json["verb"].get<std::string>();
+}
+
+Result<Done> check_same_run(const std::filesystem::path& directory, const std::string& record) {
+  TW_TRY(const std::string there, read_file(directory / kRunFile));
+  if (!Json::accept(there)) return invalid(fmt::format("{}: is damaged", (directory / kRunFile).string()));
+  return check_whole(there, record, directory);
 }
 
 Result<RunCheck> check_run(const fs::path& directory) {

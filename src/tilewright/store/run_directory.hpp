@@ -67,6 +67,9 @@ std::string plain_run_json(std::string_view verb, std::string_view version, cons
 // The verb of the run in a directory.
 Result<std::string> verb_of(const std::filesystem::path& directory);
 
+// Fine when the run in a directory is the one that `record` is of; otherwise an Error that names the first difference.
+Result<Done> check_same_run(const std::filesystem::path& directory, const std::string& record);
+
 // Whether the files of a directory are those that its run has left.
 struct RunCheck {
   std::string verb;                  // empty where run.json does not tell

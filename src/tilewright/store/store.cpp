@@ -102,6 +102,8 @@ struct Store::State {
 
   Result<Done> prepare_statements();
   Result<std::optional<std::int64_t>> number_of(std::uint64_t key);
+  using RowVisit = std::function<bool(std::string_view design, const DesignHash& hash, const StoredOutcome& outcome)>;
+  Result<Done> each_row(const Problem& problem, std::int64_t first, const RowVisit& visit);
   Result<Done> read_rows(Problem& problem);
   Result<Done> write_pending();
 
@@ -133,32 +135,43 @@ Result<std::optional<std::int64_t>> Store::State::number_of(std::uint64_t key) {
   return number;
 }
 
-// Takes in what the file has beyond `rows`.
-Result<Done> Store::State::read_rows(Problem& problem) {
-  select->bind(1, place_of(problem, problem.rows));
+// Visits the rows of a problem from position `first` on, each checked against what was written.
+Result<Done> Store::State::each_row(const Problem& problem, std::int64_t first, const RowVisit& visit) {
+  select->bind(1, place_of(problem, first));
   select->bind(2, place_of(problem, 0) + (std::int64_t{1} << kPositionBits));
   std::vector<double> numbers;
-  for (;;) {
+  std::optional<std::size_t> width = problem.table.width();
+  for (std::int64_t expected = first;; ++expected) {
     TW_TRY(const bool row, select->step());
     if (!row) break;
-    const DesignHash hash = hash_of_design(select->blob(1));
+    const std::string_view design = select->blob(1);
+    const DesignHash hash = hash_of_design(design);
     const std::string_view bytes = select->blob(3);
     numbers.resize(bytes.size() / sizeof(double));
     if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(double));
     const bool feasible = select->is_null(2);
     const StoredOutcome outcome{feasible, static_cast<std::uint8_t>(select->integer(2)), numbers};
     const std::int64_t position = select->integer(0) - place_of(problem, 0);
-    if (position != problem.rows || bytes.size() % sizeof(double) != 0 ||
+    if (position != expected || bytes.size() % sizeof(double) != 0 ||
         checksum_of(problem.key, hash, outcome) != select->integer(4) ||
-        (feasible && problem.table.width().value_or(numbers.size()) != numbers.size())) {
+        (feasible && width.value_or(numbers.size()) != numbers.size())) {
       select->reset();
       return database.damaged(fmt::format("row {} of problem {:016x} is not as it was written", position, problem.key));
     }
-    if (!problem.table.add(hash, outcome)) overtaken.insert({problem.key, hash});
-    ++problem.rows;
+    if (feasible) width = numbers.size();
+    if (!visit(design, hash, outcome)) break;
   }
   select->reset();
   return Done{};
+}
+
+// Takes in what the file has beyond `rows`.
+Result<Done> Store::State::read_rows(Problem& problem) {
+  return each_row(problem, problem.rows, [&](std::string_view, const DesignHash& hash, const StoredOutcome& outcome) {
+    if (!problem.table.add(hash, outcome)) overtaken.insert({problem.key, hash});
+    ++problem.rows;
+    return true;
+  });
 }
 
 Result<Done> Store::State::write_pending() {
@@ -260,6 +273,17 @@ Result<Done> Store::add_problem(std::uint64_t key, const std::string& text) {
   Result<Done> read = state.read_rows(problem);
   if (!read) state.problems.erase(key);
   return read;
+}
+
+Result<Done> Store::each(std::uint64_t key, const Visit& visit) {
+  TW_TRY(const std::optional<std::int64_t> number, state_->number_of(key));
+  if (!number) return Done{};
+  State::Problem problem;
+  problem.key = key;
+  problem.number = *number;
+  return state_->each_row(problem, 0, [&](std::string_view design, const DesignHash&, const StoredOutcome& outcome) {
+    return visit(design, outcome);
+  });
 }
 
 std::optional<StoredOutcome> Store::find(std::uint64_t problem, std::string_view design) const {

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -50,6 +51,11 @@ class Store {
   void put(std::uint64_t problem, std::string_view design, const StoredOutcome& outcome);
   // Makes everything so far survive kill -9, in one transaction. After an Error nothing is lost and it may be tried again.
   Result<Done> commit();
+
+  // Every outcome of a problem that the file has, in the order they became known, one at a time and without keeping any;
+  // ends early when `visit` returns false. A problem that the file does not know has none.
+  using Visit = std::function<bool(std::string_view design, const StoredOutcome& outcome)>;
+  Result<Done> each(std::uint64_t problem, const Visit& visit);
 
   std::int64_t count(std::uint64_t problem) const;  // known outcomes, committed or not
   // How many numbers the problem's feasible outcomes have; nothing before the first.
