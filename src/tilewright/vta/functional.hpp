@@ -33,7 +33,7 @@ struct ExecutionOptions {
   std::uint8_t fill = 0;                            // every byte of a memory that the program has not written
   std::int64_t most_steps = std::int64_t{1} << 36;  // of GEMM and ALU together; more is a Fault
   // Told between instructions, a few times a second: steps made, and steps of the streams up to the one that runs.
-  std::function<void(std::int64_t done, std::int64_t all)> progress;
+  std::function<void(std::int64_t done, std::int64_t all)> progress = {};
 };
 
 // Checks the whole program before and while it runs: any sequence of bytes ends in dumps or in a Fault. Streams run one
