@@ -138,7 +138,7 @@ def optimum(choice):
     budgets = choice.budgets
     for case in suite.cases(choice):
         found = suite.compare(choice, "optimum", case.name, [
-            *suite.one_level(case), "--searches", commas(choice.searches), "--budgets", commas(budgets),
+            *case.arguments, "--levels", 1, "--searches", commas(choice.searches), "--budgets", commas(budgets),
             "--seeds", choice.seeds, "--targets", "exhaustive:100000000"])
         results[case.title] = found
         for budget in budgets:

@@ -17,7 +17,7 @@ NETWORKS = ["resnet18", "resnet50", "mobilenet_v2", "vgg16", "densenet121", "ber
 MACHINES = ["gamma-edge", "gamma-cloud", "eyeriss"]
 OBJECTIVES = ["edp", "latency"]
 
-PLAIN = ["--levels", "2", "--no-classics"]
+PLAIN = ["--levels", "2", "--no-classics"]  # what compare does unless it is asked otherwise
 
 QUICK = {"networks": ["resnet18", "bert_base"], "machines": ["gamma-edge"], "objectives": ["edp"], "budgets": [500],
          "seeds": 3, "target": 10_000, "teachers": 2}
@@ -32,17 +32,12 @@ class Case:
         self.network, self.machine, self.objective = network, machine, objective
         self.name = f"{network}-{machine}-{objective}"
         self.title = f"{network}, {machine}, {objective}"
-        # Searchers are compared on the plain space and on their own.
-        self.arguments = ["--network", f"zoo:{network}", "--hardware", f"zoo:{machine}", "--objective", objective, *PLAIN]
+        self.arguments = ["--network", f"zoo:{network}", "--hardware", f"zoo:{machine}", "--objective", objective]
 
 
 def cases(choice):
     return [Case(network, machine, objective) for objective in choice.objectives for machine in choice.machines
             for network in choice.networks]
-
-
-def one_level(case):
-    return [{PLAIN[1]: "1"}.get(argument, argument) for argument in case.arguments]
 
 
 def few_cases(choice):

@@ -242,7 +242,7 @@ class Refused(CodesignTest):
         self.refused(tiny, "--search", "dcok", saying="did you mean 'dcoc'?")
         self.refused(tiny, "--set", "dcoc.bach=3", saying="batch")
         self.refused(tiny, "--measurements", 0, saying="--measurements is 0, expected 1 to 1000000000")
-        self.refused(tiny, "--max-temperature", 30, "--ambient-celsius", "nan", saying="--ambient-celsius is nan, expected -273.15")
+        self.refused(tiny, "--max-temperature", 30, "--ambient-celsius", "nan", saying="--ambient-celsius is 'nan', expected a number")
         self.refused(tiny, "--max-temperature", 30, "--kelvin-per-watt", -3, saying="--kelvin-per-watt is -3, expected 0")
         self.refused(tiny, "--operators", "depthwise", saying="none is of --operators depthwise")
         self.refused(tiny, "--area-budget", -1, saying="--area-budget is -1, expected a number above 0")

@@ -85,7 +85,7 @@ class Points(unittest.TestCase):
 
     def test_limits_and_lines_and_one_layer(self):
         self.done("map", self.network, "--hardware", "zoo:gamma-edge", "--search", "random", "--samples", 60, "--max-latency", 2000, "-o",
-                  self.runs, code=3)
+                  self.runs)
         rows = self.rows("--layer", "conv,1")
         self.assertEqual({row["layer"] for row in rows}, {"conv,1"})
         over = [row for row in rows if row["status"] == "over-limit"]

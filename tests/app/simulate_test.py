@@ -230,7 +230,7 @@ class Refused(SimulateTest):
         self.refused(program, "--functional-only", "--timeline", "x.svg", saying="--timeline needs cycles")
         self.refused(program, "--listing", "--json", saying="expected one of them")
         self.refused(program, "--dump", self.folder / "no" / "such" / "folder" / "x", saying="x")
-        self.refused(program, "--ambient-celsius", "inf", saying="--ambient-celsius is inf, expected -273.15 to 10000")
+        self.refused(program, "--ambient-celsius", "inf", saying="--ambient-celsius is 'inf', expected a number")
         self.refused(program, "--dump", GOLDEN / "." / "gen_gemm_a.vtaprog", saying="the program itself, expected another file")
         self.refused(program, "--dump", self.folder / "d", "--timeline", self.folder / "no" / "t.svg", saying="there is no directory")
         self.assertEqual(list(self.folder.iterdir()), [])

@@ -202,7 +202,7 @@ class Hostile(InAFolder):
 
 
 class Interrupted(InAFolder):
-    def interrupted(self, *arguments, after, most=6.0):
+    def interrupted(self, *arguments, after, most=6.0, codes=(130, -signal.SIGINT)):
         """Ctrl-C after some seconds; the answer is there soon (a loaded machine is given time), with exit code 130."""
         with subprocess.Popen([PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
             time.sleep(after)
@@ -210,7 +210,7 @@ class Interrupted(InAFolder):
             child.send_signal(signal.SIGINT)
             output, errors = child.communicate(timeout=120)
             self.assertLess(time.monotonic() - asked, most, arguments)
-            self.assertIn(child.returncode, (130, -signal.SIGINT), (arguments, output, errors))
+            self.assertIn(child.returncode, codes, (arguments, output, errors))
             return output, errors
 
     def test_codesign_ends_at_once_and_goes_on_later(self):
@@ -218,8 +218,8 @@ class Interrupted(InAFolder):
         layers = [f"op: conv, in: [{16 * i}, 14, 14], out: 64, kernel: 3, pad: 1" for i in range(1, 9)]
         verb = ["codesign", self.file("eight.yaml", network(*layers)), "--measurements", 128, "--no-verify"]
         self.assertEqual(run(*verb, "-o", whole, timeout=600).returncode, 0)
-        for after in (0.5, 2.0):
-            self.interrupted(*verb, "-o", part, after=after)
+        self.interrupted(*verb, "-o", part, after=0.3)
+        self.interrupted(*verb, "-o", part, after=0.6, codes=(130, -signal.SIGINT, 0))  # by then it may be done
         self.assertEqual(run("resume", part, timeout=600).returncode, 0)
         for name in ("layers.csv", "convergence.csv", "schedules.json", "machine.json"):
             self.assertEqual((whole / name).read_text(), (part / name).read_text(), name)
@@ -229,7 +229,7 @@ class Interrupted(InAFolder):
         self.interrupted("codesign", "zoo:vgg16", "--search", "random", "--measurements", 100_000, after=2)
         self.interrupted("compile", "zoo:vgg16", after=2)
         self.interrupted("map", "zoo:resnet50", "--hardware", "zoo:eyeriss", "--samples", 10_000_000, after=2)
-        self.interrupted("compare", "zoo:resnet18", "--hardware", "zoo:eyeriss", "--samples", 1_000_000, after=2)
+        self.interrupted("compare", "--network", "zoo:resnet18", "--hardware", "zoo:eyeriss", "--samples", 1_000_000, after=2)
         self.interrupted("train", "simple_tag", "--episodes", 10_000_000, after=2)
         self.interrupted("agents", "zoo:resnet50", "--hardware", "zoo:eyeriss", "--samples", 1_000_000, after=1)
 

@@ -81,7 +81,7 @@ TEST(Objective, NamesReadBack) {
 TEST(Objective, MistakesGetTheNearestMetric) {
   EXPECT_EQ(message("latancy"),
             "objective 'latancy' is not known (did you mean 'latency'?), expected one of latency, energy, edp, throughput, "
-            "area, power, weighted:METRIC=WEIGHT,… or lexicographic:METRIC,…");
+            "area, power, weighted:METRIC=WEIGHT,…, lexicographic:METRIC,… or pareto:METRIC,METRIC");
   EXPECT_THAT(message("lexicographic:latency,enrgy"), HasSubstr("(did you mean 'energy'?)"));
   EXPECT_THAT(message("weighted:"), HasSubstr("objective '' is not known"));
   EXPECT_THAT(message(""), HasSubstr("objective '' is not known"));

@@ -1,7 +1,10 @@
 #include "tilewright/store/run_directory.hpp"
 
+#include <unistd.h>
+
 #include <fstream>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "tilewright/base/file.hpp"
@@ -58,7 +61,7 @@ class RunDirectories : public ::testing::Test {
     return check ? check.value() : RunCheck{};
   }
 
-  const fs::path folder_ = fs::path(::testing::TempDir()) / "tilewright_run_directory";
+  const fs::path folder_ = fs::path(::testing::TempDir()) / fmt::format("tilewright_run_directory_{}", getpid());
   const fs::path path_ = folder_ / "run";
 };
 

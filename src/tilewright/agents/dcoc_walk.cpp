@@ -18,7 +18,7 @@ constexpr std::size_t kBuffers = 3;
 std::int32_t place_in(const Choices& choices, std::int32_t index) {
   std::int32_t low = 0, high = choices.count() - 1;
   while (low < high) {
-    const std::int32_t middle = (low + high) / 2;
+    const std::int32_t middle = low + (high - low) / 2;
     if (choices[middle] < index) {
       low = middle + 1;
     } else {

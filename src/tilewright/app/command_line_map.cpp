@@ -36,8 +36,6 @@ void add_mapping_options(CLI::App& verb, MappingArguments& mapping, const std::s
       ->group(space);
   verb.add_flag("--search-pes", mapping.search_pes, "the number of processing elements is searched too")->group(space);
 
-  verb.add_flag("--no-classics", mapping.no_classics, "for studies: the search is not told the classic dataflows")
-      ->group(space);
   verb.add_option("--constraints", mapping.constraints, "limits of the machine: hard, soft, report")
       ->capture_default_str()
       ->group("Limits");
@@ -73,6 +71,8 @@ void add_limit_options(CLI::App& verb, LimitArguments& limits) {
 void add_map_options(CLI::App& verb, MapArguments& map) {
   add_mapping_options(verb, map.mapping, "network");
   const std::string search = "Search";
+  verb.add_flag("--no-classics", map.mapping.no_classics, "for studies: the search is not told the classic dataflows")
+      ->group(search);
   verb.add_option("--search", map.search, "by name, see below")->capture_default_str()->group(search);
   verb.add_option("--samples", map.samples, "per distinct layer; valid, invalid and repeated ones all count")
       ->capture_default_str()
@@ -157,6 +157,9 @@ void add_agents_options(CLI::App& verb, AgentsArguments& agents) {
 }
 
 void add_compare_options(CLI::App& verb, CompareArguments& compare) {
+  // Searchers are compared on what they find by themselves.
+  compare.mapping.levels = "2";
+  compare.mapping.no_classics = true;
   add_mapping_options(verb, compare.mapping, "--network");
 
   const std::string who = "Who is compared";
@@ -174,6 +177,11 @@ void add_compare_options(CLI::App& verb, CompareArguments& compare) {
   verb.add_option("--set", compare.set, "hyper-parameter, e.g. gamma.population=100; may be repeated")
       ->group(who)
       ->take_all();
+
+  verb.add_flag_callback(
+          "--classics", [&compare] { compare.mapping.no_classics = false; },
+          "tell the searchers the classic dataflows, as map does (with --levels auto, all of them)")
+      ->group(who);
 
   const std::string how = "Budgets and seeds";
   verb.add_option("--samples", compare.samples, "per layer, all charged; default the largest of --budgets, or 2000")

@@ -135,7 +135,7 @@ class AntColonySearcher final : public PointSearcher {
   static std::int32_t place_from(const Choices& choices, std::int32_t place, std::int32_t index) {
     std::int32_t low = place, high = choices.count();
     while (low < high) {
-      const std::int32_t middle = (low + high) / 2;
+      const std::int32_t middle = low + (high - low) / 2;
       if (choices[middle] < index)
         low = middle + 1;
       else

@@ -34,7 +34,7 @@ double bell(Rng& rng) { return (rng.uniform() + rng.uniform() + rng.uniform() + 
 std::int32_t place_of(const Choices& choices, std::int32_t index) {
   std::int32_t low = 0, high = choices.count() - 1;
   while (low < high) {
-    const std::int32_t middle = (low + high) / 2;
+    const std::int32_t middle = low + (high - low) / 2;
     (choices[middle] < index ? low : high) = choices[middle] < index ? middle + 1 : middle;
   }
   return low;
@@ -110,7 +110,7 @@ std::int32_t Variation::share(PointView point, std::size_t parameter, Rng& rng) 
   const double part = whole / (least_parts + log_place(choices_.count(), rng));
   std::int32_t low = 0, high = choices_.count() - 1;
   while (low < high) {
-    const std::int32_t middle = (low + high) / 2;
+    const std::int32_t middle = low + (high - low) / 2;
     if (space_.value(parameter, choices_[middle]) < part) {
       low = middle + 1;
     } else {
@@ -126,8 +126,9 @@ std::int32_t Variation::step(PointView point, std::size_t parameter, Rng& rng) c
   const std::int32_t place = place_of(choices_, point[parameter]);
   const auto any = [&] { return choices_[static_cast<std::int32_t>(rng.below(count))]; };
   const auto near = [&](std::int32_t reach) {
-    const auto by = static_cast<std::int32_t>(rng.between(1, reach));
-    return choices_[std::clamp(rng.below(2) == 0 ? place - by : place + by, 0, count - 1)];
+    const std::int64_t by = rng.between(1, reach);
+    const std::int64_t there = rng.below(2) == 0 ? place - by : place + by;
+    return choices_[static_cast<std::int32_t>(std::clamp<std::int64_t>(there, 0, count - 1))];
   };
   if (space_.parameters()[parameter].kind == ParameterKind::Categorical) {
     const auto other = static_cast<std::int32_t>(rng.below(count - 1));
