@@ -87,6 +87,12 @@ class Streams(InAFolder):
     def test_all_streams_closed(self):
         self.assertEqual(shell("PROGRAM zoo >&- 2>&- <&-").returncode, 2)
 
+    def test_a_reader_that_has_enough_is_no_error(self):
+        for verb in ("map --help", "zoo --json", "evaluate --network zoo:resnet50 --hardware zoo:eyeriss --dataflow nvdla --json"):
+            result = shell(f"PROGRAM {verb} | head -1")
+            self.assertEqual(len(result.stdout.splitlines()), 1)
+            self.assertEqual(result.stderr, "", verb)
+
     def test_a_reader_that_goes_away_ends_the_cases(self):
         started = time.monotonic()
         result = shell("yes '{}' | PROGRAM evaluate --batch - | head -1")

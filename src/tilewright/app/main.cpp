@@ -1,4 +1,5 @@
 // The command line: parsing here and in command_line_*.cpp, all work in the verbs.
+#include <cerrno>
 #include <cstdio>
 #include <new>
 #include <string>
@@ -269,7 +270,9 @@ int main(int argc, char** argv) {
   tilewright::hold_standard_streams();
   const int code = guarded_run(argc, argv);
   // A full disk or a closed pipe shows only when the last bytes leave.
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+  const bool flushed = std::fflush(stdout) == 0;
+  if (tilewright::has_reader_left() || (!flushed && errno == EPIPE)) return code;
+  if (!flushed || std::ferror(stdout) != 0) {
     return tilewright::report({tilewright::ErrorCode::Io, "standard output: could not be written"});
   }
   return code;

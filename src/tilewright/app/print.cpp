@@ -9,7 +9,18 @@
 
 namespace tilewright {
 
-void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+namespace {
+
+bool g_reader_left = false;
+
+}  // namespace
+
+void print(std::string_view text) {
+  if (g_reader_left) return;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && errno == EPIPE) g_reader_left = true;
+}
+
+bool has_reader_left() { return g_reader_left; }
 
 void say(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);

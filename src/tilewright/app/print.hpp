@@ -5,8 +5,12 @@
 
 namespace tilewright {
 
-// Results, to standard output. When not all of it arrives there, main ends the program with a sentence and exit code 2.
+// Results, to standard output. When not all of it arrives there, main ends the program with a sentence and exit code 2, or
+// without one when the reader went away, as `head` does.
 void print(std::string_view text);
+
+// Whether whoever read standard output has gone away.
+bool has_reader_left();
 
 // Progress and sentences, to standard error, at once. What does not arrive there changes nothing else.
 void say(std::string_view text);
