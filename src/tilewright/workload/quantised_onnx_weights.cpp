@@ -73,8 +73,7 @@ bool read_values(const onnx::TensorProto& tensor, const std::string& raw, std::s
   }
 }
 
-Result<std::optional<Constant>> constant_of(const onnx::TensorProto& tensor, const std::string& name,
-                                            const std::filesystem::path& folder) {
+Result<Constant> constant_of(const onnx::TensorProto& tensor, const std::string& name, const std::filesystem::path& folder) {
   Constant constant;
   constant.shape.assign(tensor.dims().begin(), tensor.dims().end());
   const std::int64_t count = product(constant.shape);
@@ -89,7 +88,7 @@ Result<std::optional<Constant>> constant_of(const onnx::TensorProto& tensor, con
                    " has another number or type of elements than its shape tells, expected " + std::to_string(count) +
                    " numbers");
   }
-  return std::optional(std::move(constant));
+  return constant;
 }
 
 }  // namespace
@@ -128,7 +127,8 @@ Result<Weights> Weights::read(std::string_view bytes, const std::filesystem::pat
 
 Result<std::optional<Constant>> Weights::find(const std::string& name) const {
   if (const auto tensor = model_->tensors.find(name); tensor != model_->tensors.end()) {
-    return constant_of(*tensor->second, name, model_->folder);
+    TW_TRY(Constant constant, constant_of(*tensor->second, name, model_->folder));
+    return std::optional(std::move(constant));
   }
   const auto number = model_->numbers.find(name);
   if (number == model_->numbers.end()) return std::optional<Constant>();
@@ -161,8 +161,8 @@ std::optional<double> real_attribute(const Node& node, std::string_view name) {
 Result<float> fill_value(const Node& node) {
   const auto* attribute = find_attribute(node, "value");
   if (attribute == nullptr || !attribute->has_t()) return 0.0f;
-  TW_TRY(const std::optional<Constant> value, constant_of(attribute->t(), node.name, {}));
-  return value->values.size() == 1 ? value->values[0] : 0.0f;
+  TW_TRY(const Constant value, constant_of(attribute->t(), node.name, {}));
+  return value.values.size() == 1 ? value.values[0] : 0.0f;
 }
 
 bool is_int8(const Tensor& tensor) { return tensor.type == onnx::TensorProto::INT8; }
