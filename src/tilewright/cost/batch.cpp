@@ -316,9 +316,10 @@ void BatchEvaluator::Workspace::append_row(const Cost& cost, const Nest& nest, c
   }
   if (!is_maestro(options.model)) {
     fmt::format_to(std::back_inserter(rows),
-                   ",\"leaf_macs\":{},\"energy_mac_nj\":{:g},\"energy_l1_nj\":{:g},\"energy_l2_nj\":{:g},\"violation\":{:g}",
-                   cost.leaf_macs.value, cost.energy_parts.mac.value / 1000, cost.energy_parts.l1.value / 1000,
-                   cost.energy_parts.l2.value / 1000, cost.violation);
+                   ",\"leaf_macs\":{},\"idle_macs\":{},\"energy_mac_nj\":{:g},\"energy_l1_nj\":{:g},\"energy_l2_nj\":{:g},"
+                   "\"violation\":{:g}",
+                   cost.leaf_macs.value, cost.idle_macs.value, cost.energy_parts.mac.value / 1000,
+                   cost.energy_parts.l1.value / 1000, cost.energy_parts.l2.value / 1000, cost.violation);
   }
   rows += '}';
 }

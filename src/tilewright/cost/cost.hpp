@@ -116,6 +116,10 @@ struct Cost {
   Cycles runtime;
   Macs macs;       // as counted at level 0
   Macs leaf_macs;  // as counted at the processing elements
+  // Turns in which a processing element has nothing to multiply: where taps and positions are cut apart, some of their pairs
+  // make no output, and the sound model takes last tiles for whole ones. They take time and nothing else. MAESTRO counts
+  // them among its leaf_macs.
+  Macs idle_macs;
   Nanojoules energy;
   EnergyParts energy_parts;               // sound model only; MAESTRO's single number has no true parts
   std::optional<SquareMicrometres> area;  // nothing = unknown: the machine gives no figures

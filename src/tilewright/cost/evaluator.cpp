@@ -99,6 +99,8 @@ Evaluation Evaluator::Workspace::evaluate(const Mapping& mapping, const Cost* pr
   Cost cost = to_cost(std::get<Analysis>(outcome), previous);
   if (is_maestro(options.model)) return cost;
   if (const auto failure = audit(cost, true_macs, accelerator)) return *failure;
+  cost.idle_macs = cost.leaf_macs - true_macs;
+  cost.leaf_macs = true_macs;
   for (const Limit& limit : limits(cost, accelerator)) {
     if (!limit.broken()) continue;
     if (options.constraints == Constraints::Hard) return Infeasible{limit.reason, 0, Dim::K, limit.need, limit.limit};

@@ -215,10 +215,10 @@ std::optional<Infeasible> plan_level(Plan& plan, std::uint8_t number, const Mapp
   }
   if (plan.model != Model::Exact) {
     set_static_tiles(level, sizes, plan);
-    return std::nullopt;
+  } else {
+    set_tiles(level, sizes, plan);
   }
-  set_tiles(level, sizes, plan);
-  return check_cover(level, sizes, plan, number);
+  return is_maestro(plan.model) ? std::nullopt : check_cover(level, sizes, plan, number);
 }
 
 }  // namespace

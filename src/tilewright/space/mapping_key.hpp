@@ -13,7 +13,7 @@
 namespace tilewright {
 
 // Goes up when the numbers of a model change, so that old stores do not answer for the new one.
-inline constexpr int kModelVersion = 2;
+inline constexpr int kModelVersion = 3;
 
 // Bytes that are equal for equal mappings on equally many processing elements, and for no others.
 void append_mapping(const Mapping& mapping, std::int64_t pes, std::string& bytes);

@@ -204,9 +204,9 @@ bool MappingSpace::can_cut(std::size_t level, Slot slot) const {
   const auto& values = tile_values_[index(slot)];
   if ((values.empty() ? static_cast<std::size_t>(sizes_[index(slot)]) : values.size()) < 2) return false;
   if (slot != Slot::R && slot != Slot::S) return true;
-  // The parts of a cut kernel reach outputs that are a stride apart, which the exact model does not join.
+  // The parts of a cut kernel reach outputs that are a stride apart, which no model of ours joins.
   const std::int32_t stride = dims_[index(slot == Slot::R ? Slot::Y : Slot::X)].stride;
-  return level > 0 && !(options_.evaluate.model == Model::Exact && stride > 1);
+  return level > 0 && (stride == 1 || is_maestro(options_.evaluate.model));
 }
 
 std::size_t MappingSpace::add(Meaning meaning, std::string name, ParameterKind kind, Role role, std::int32_t value_count) {
