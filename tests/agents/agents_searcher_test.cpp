@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "../scratch.hpp"
 #include "course.hpp"
 #include "target_space.hpp"
 #include "tilewright/base/file.hpp"
@@ -113,7 +114,8 @@ TEST(AgentsSearcher, AssignmentsByName) {
 
 TEST(AgentsSearcher, AnAssignmentFromAFile) {
   Bench bench;
-  const auto path = std::filesystem::path(testing::TempDir()) / "tilewright_assignment.yaml";
+  const Scratch scratch;
+  const auto path = scratch / "tilewright_assignment.yaml";
   const AgentAssignment halves{{{"tile.A@0", "parallel@0", "order.Z@7"}, {"order.A@0", "order.B@0", "tile.B@0"}}, "by hand"};
   ASSERT_TRUE(write_file(path, to_yaml(halves)));
   bench.options.assign = path.string();
@@ -127,7 +129,6 @@ TEST(AgentsSearcher, AnAssignmentFromAFile) {
   EXPECT_THAT(bench.refusal(), HasSubstr("no name, 'tile.Q@0' the first, is a parameter of the design space"));
   ASSERT_TRUE(write_file(path, "agents: 3\n"));
   EXPECT_THAT(bench.refusal(), HasSubstr("tilewright_assignment.yaml"));
-  std::filesystem::remove(path);
 }
 
 TEST(AgentsSearcher, WrongOptionsAreRefusedBeforeTheFirstSample) {

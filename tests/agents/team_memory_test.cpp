@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "../scratch.hpp"
 #include "tilewright/base/file.hpp"
 
 namespace tilewright {
@@ -31,15 +32,10 @@ SavedTeam example() {
 
 class TeamMemoryTest : public testing::Test {
  protected:
-  void SetUp() override {
-    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::path(testing::TempDir()) / ("tilewright_team_" + std::string(info->name()));
-    std::filesystem::remove_all(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   void write(const char* name, const std::string& text) const { ASSERT_TRUE(write_file(folder_ / name, text)); }
 
-  std::filesystem::path folder_;
+  const Scratch scratch_;
+  const std::filesystem::path folder_ = scratch_.path();
 };
 
 TEST_F(TeamMemoryTest, ReadsBackWhatWasWritten) {

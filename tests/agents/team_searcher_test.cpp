@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "../scratch.hpp"
 #include "course.hpp"
 #include "target_space.hpp"
 #include "tilewright/search/search_loop.hpp"
@@ -186,7 +187,8 @@ TEST(TeamSearcher, WhatItNoticesIsNotProposedAgainAndMayBeAnElite) {
 TEST(TeamSearcher, ReadFromDiskItProposesTheSame) {
   ThreadPool threads(1);
   const TargetSpace one("one", 0.2F), other("other", 0.6F), third("third", 0.4F);
-  const auto folder = std::filesystem::path(testing::TempDir()) / "tilewright_team_searcher";
+  const Scratch scratch;
+  const auto folder = scratch / "team";
   for (const char* learner : {"ippo", "masac"}) {
     std::filesystem::remove_all(folder);
     TeamOptions options;

@@ -2,6 +2,8 @@
 
 #include <fstream>
 
+#include "../scratch.hpp"
+
 namespace tilewright {
 namespace {
 
@@ -17,7 +19,8 @@ TEST(Checksum, EveryByteAndTheLengthMatter) {
 }
 
 TEST(Checksum, OfAFileIsThatOfItsBytes) {
-  const auto path = std::filesystem::path(::testing::TempDir()) / "tilewright_checksum";
+  const Scratch scratch;
+  const auto path = scratch / "content";
   for (const std::size_t bytes : {0u, 1u, 8u, 1u << 20, (1u << 20) + 3}) {
     const std::string content(bytes, 'x');
     std::ofstream(path, std::ios::binary) << content;

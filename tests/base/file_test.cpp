@@ -2,11 +2,14 @@
 
 #include <fstream>
 
+#include "../scratch.hpp"
+
 namespace tilewright {
 namespace {
 
 TEST(File, WritesAndReadsBack) {
-  const auto path = std::filesystem::path(::testing::TempDir()) / "tilewright_file_test.txt";
+  const Scratch scratch;
+  const auto path = scratch / "file.txt";
   const std::string content("zero\0inside\n", 12);
   ASSERT_TRUE(write_file(path, content));
   EXPECT_EQ(read_file(path).value(), content);
@@ -17,9 +20,8 @@ TEST(File, WritesAndReadsBack) {
 
 TEST(File, LinksStayLinksAndPipesStayPipes) {
   namespace fs = std::filesystem;
-  const fs::path folder = fs::path(::testing::TempDir()) / "tilewright_links";
-  fs::remove_all(folder);
-  fs::create_directories(folder);
+  const Scratch scratch;
+  const fs::path folder = scratch.path();
   ASSERT_TRUE(write_file(folder / "real", "old"));
   fs::create_symlink("real", folder / "link");
   fs::create_symlink("link", folder / "further");
@@ -34,12 +36,11 @@ TEST(File, LinksStayLinksAndPipesStayPipes) {
   EXPECT_NE(write_file("/dev/full", "too much").error().message.find("No space"), std::string::npos);
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
   EXPECT_NE(write_file(folder, "x").error().message.find("is a directory"), std::string::npos);
-  fs::remove_all(folder);
 }
 
 TEST(File, FailedWritesLeaveTheOldFile) {
-  const auto folder = std::filesystem::path(::testing::TempDir()) / "tilewright_missing_folder" / "file";
-  EXPECT_EQ(write_file(folder, "x").error().code, ErrorCode::Io);
+  const Scratch scratch;
+  EXPECT_EQ(write_file(scratch / "missing" / "file", "x").error().code, ErrorCode::Io);
   EXPECT_FALSE(read_file(::testing::TempDir()));
 }
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "../scratch.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/rng.hpp"
 
@@ -173,8 +174,7 @@ TEST(AcceleratorMaestro, ComplaintsNameTheLine) {
 }
 
 TEST(ReadAccelerator, ChoosesByEnding) {
-  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "tilewright_read_accelerator";
-  std::filesystem::create_directories(folder);
+  const Scratch folder;
   ASSERT_TRUE(write_file(folder / "a.yaml", kFormat + "pes: 5\n"));
   ASSERT_TRUE(write_file(folder / "b.m", "num_pes: 6\n"));
   EXPECT_EQ(read_accelerator((folder / "a.yaml").string())->pes, 5);

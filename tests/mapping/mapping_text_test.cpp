@@ -1,5 +1,6 @@
 #include <filesystem>
 
+#include "../scratch.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/rng.hpp"
 #include "tilewright/mapping/mapping.hpp"
@@ -145,8 +146,7 @@ TEST(MappingMaestro, RefusesWhatDoesNotFit) {
 }
 
 TEST(ReadMapping, TakesTheLayerOfThatNameOrTheOnlyOne) {
-  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "tilewright_read_mapping";
-  std::filesystem::create_directories(folder);
+  const Scratch folder;
   const auto in_folder = [&](const char* name) { return (folder / name).string(); };
   const std::string layer = "Type: CONV Dataflow { SpatialMap(1,1) ";
   ASSERT_TRUE(write_file(folder / "one.m", "Network n { Layer a { " + layer + "K; } } }"));

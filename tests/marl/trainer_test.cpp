@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "../scratch.hpp"
 #include "tilewright/marl/algorithms.hpp"
 #include "tilewright/marl/replay.hpp"
 #include "tilewright/marl/toy_games.hpp"
@@ -124,17 +125,8 @@ class CountingLearner : public Learner {
 
 class TrainerTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    std::string name = std::string("tilewright_") + test->test_suite_name() + "_" + test->name();
-    std::replace(name.begin(), name.end(), '/', '_');
-    folder_ = fs::path(::testing::TempDir()) / name;
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  fs::path folder_;
+  const Scratch scratch_;
+  const fs::path folder_ = scratch_.path();
 };
 
 bool always(const TrainState&) { return true; }

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "../scratch.hpp"
 #include "tilewright/base/rng.hpp"
 
 namespace tilewright {
@@ -148,8 +149,8 @@ TEST(Safetensors, GetSaysWhatIsThereInstead) {
 }
 
 TEST(Safetensors, FilesAreWrittenWholeAndReadBack) {
-  const auto path =
-      std::filesystem::temp_directory_path() / ("tilewright_test_" + std::to_string(getpid()) + ".safetensors");
+  const Scratch scratch;
+  const auto path = scratch / "x.safetensors";
   TensorFile file;
   file.put("x", std::vector<float>{1, 2, 3});
   ASSERT_TRUE(write_safetensors(path, file));

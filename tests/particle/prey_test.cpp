@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "../scratch.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/nn/safetensors.hpp"
 
@@ -86,13 +87,6 @@ Mlp stubborn(std::size_t inputs, std::size_t choice, std::vector<std::size_t> hi
 
 class NetworkPrey : public testing::Test {
  protected:
-  void SetUp() override {
-    directory_ = std::filesystem::path(testing::TempDir()) /
-                 (std::string("prey_") + testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(directory_);
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
   std::string write(const TensorFile& file) const {
     const std::string path = (directory_ / "prey.safetensors").string();
     EXPECT_TRUE(write_safetensors(path, file));
@@ -116,7 +110,7 @@ class NetworkPrey : public testing::Test {
   }
   static constexpr std::size_t kSeen = 4 + 2 * 3 + 2 * 7 + 2 * 1;
 
-  std::filesystem::path directory_;
+  const Scratch directory_;
 };
 
 TEST_F(NetworkPrey, OneNetworkMovesAllPreyInTheDialectsDirections) {

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "../scratch.hpp"
 #include "tilewright/base/file.hpp"
 
 namespace tilewright {
@@ -32,12 +33,6 @@ Json recording(const std::string& name) { return Json::parse(unpacked(kData / (n
 
 class Trajectory : public testing::Test {
  protected:
-  void SetUp() override {
-    path_ = std::filesystem::path(testing::TempDir()) /
-            (std::string("trajectory_") + testing::UnitTest::GetInstance()->current_test_info()->name() + ".json");
-  }
-  void TearDown() override { std::filesystem::remove(path_); }
-
   Result<ReplayVerdict> replay(const std::string& content) {
     std::ofstream(path_, std::ios::binary) << content;
     return replay_trajectory(path_);
@@ -51,7 +46,8 @@ class Trajectory : public testing::Test {
     return verdict.error().message.substr(path_.string().size() + 2);
   }
 
-  std::filesystem::path path_;
+  const Scratch folder_;
+  const std::filesystem::path path_ = folder_ / "trajectory.json";
 };
 
 TEST_F(Trajectory, EveryRecordingIsReproducedToTheLastBit) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 
+#include "../scratch.hpp"
 #include "synthetic_space.hpp"
 #include "tilewright/search/random_search.hpp"
 #include "tilewright/store/database.hpp"
@@ -66,14 +67,6 @@ class CountedSpace final : public DesignSpace {
 
 class StoredMemoryTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::path(::testing::TempDir()) / ("tilewright_memory_" + std::string(info->name()));
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   Store store() const { return std::move(Store::open(folder_ / "store.sqlite")).value(); }
   StoredMemory memory(std::vector<const DesignSpace*> spaces) const {
     Result<StoredMemory> opened = StoredMemory::open(store(), std::move(spaces));
@@ -81,7 +74,7 @@ class StoredMemoryTest : public ::testing::Test {
     return std::move(opened).value();
   }
 
-  std::filesystem::path folder_;
+  const Scratch folder_;
 };
 
 std::vector<Ledger> search(const std::vector<const DesignSpace*>& spaces, Memory* memory) {

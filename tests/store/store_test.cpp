@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../scratch.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/rng.hpp"
 #include "tilewright/store/database.hpp"
@@ -21,18 +22,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A folder of its own for every test.
 class StoreTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::path(::testing::TempDir()) / ("tilewright_store_" + std::string(info->name()));
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-    path_ = folder_ / "store.sqlite";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   Store opened(std::chrono::milliseconds patience = std::chrono::seconds(20)) const {
     Result<Store> store = Store::open(path_, patience);
     EXPECT_TRUE(store) << store.error().message;
@@ -52,7 +43,8 @@ class StoreTest : public ::testing::Test {
     return database.value().number("SELECT count(*) FROM outcome").value();
   }
 
-  std::filesystem::path folder_, path_;
+  const Scratch folder_;
+  std::filesystem::path path_ = folder_ / "store.sqlite";
 };
 
 StoredOutcome feasible(std::span<const double> numbers) { return {true, 0, numbers}; }
@@ -274,7 +266,7 @@ TEST_F(StoreTest, RefusesWhatIsNoStore) {
   const std::string before = read_file(path_).value();
   EXPECT_THAT(refusal(), HasSubstr("a database of another program"));
   EXPECT_EQ(read_file(path_).value(), before);
-  path_ = folder_;
+  path_ = folder_.path();
   EXPECT_THAT(refusal(), HasSubstr("is a folder, expected a file"));
   path_ = folder_ / "no" / "store.sqlite";
   EXPECT_THAT(refusal(), HasSubstr("there is no folder"));

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <limits>
 
+#include "../scratch.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/rng.hpp"
 
@@ -252,18 +253,13 @@ TEST(Network, CheckRefusesCyclesAndEmptyCounts) {
 
 class ReadNetwork : public ::testing::Test {
  protected:
-  ReadNetwork() : folder_(std::filesystem::path(::testing::TempDir()) / "tilewright_read_network") {
-    std::filesystem::create_directories(folder_);
-  }
-  ~ReadNetwork() override { std::filesystem::remove_all(folder_); }
-
   std::string file(const std::string& name, const std::string& text) const {
     const std::filesystem::path path = folder_ / name;
     EXPECT_TRUE(write_file(path, text));
     return path.string();
   }
 
-  std::filesystem::path folder_;
+  const Scratch folder_;
 };
 
 TEST_F(ReadNetwork, ChoosesTheReaderByTheEnding) {

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "../scratch.hpp"
 #include "onnx_builder.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/workload/network.hpp"
@@ -137,9 +138,6 @@ TEST(OnnxDims, ThatTheModelDoesNotHaveAreRefused) {
 // A folder for a model and the data beside it.
 class OnnxExternal : public testing::Test {
  protected:
-  void SetUp() override { std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   // A product whose shape hangs on the content of a list in another file.
   ModelBuilder reshaped(const std::string& location, std::int64_t offset = 16) {
     ModelBuilder model;
@@ -159,10 +157,10 @@ class OnnxExternal : public testing::Test {
   }
 
   Result<Network> read_beside(const ModelBuilder& model) {
-    return network_from_onnx(model.bytes(), "net.onnx", {.data_folder = folder_});
+    return network_from_onnx(model.bytes(), "net.onnx", {.data_folder = folder_.path()});
   }
 
-  const std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "onnx_external_test";
+  const Scratch folder_;
   const Ints content_{0, 0, 4, 6};
   const std::string bytes_{reinterpret_cast<const char*>(content_.data()), 32};
 };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "../scratch.hpp"
 #include "onnx_builder.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/rng.hpp"
@@ -356,14 +357,13 @@ TEST(QuantisedOnnx, WeightsBesideTheModelAreTheSameWeights) {
     model.node("Conv", {"x", "w", "b"}, {"y"}).named("conv");
     return model;
   };
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "quantised_onnx_test";
-  std::filesystem::create_directories(folder);
+  const Scratch folder;
   ThreadPool pool(1);
   const Result<QuantisedNetwork> inside = quantised(make(), pool);
   ASSERT_TRUE(inside) << inside.error().message;
   ModelBuilder model = make();
   const std::string data = move_weights_out(model, "weights.bin");
-  const auto read = [&] { return quantised_from_onnx(model.bytes(), "model.onnx", {.data_folder = folder}, pool); };
+  const auto read = [&] { return quantised_from_onnx(model.bytes(), "model.onnx", {.data_folder = folder.path()}, pool); };
   EXPECT_EQ(read().error().message, "model.onnx: weight 'w' lies in 'weights.bin', expected that file beside the model");
   ASSERT_TRUE(write_file(folder / "weights.bin", data.substr(0, 100)));
   EXPECT_EQ(read().error().message,
@@ -373,7 +373,6 @@ TEST(QuantisedOnnx, WeightsBesideTheModelAreTheSameWeights) {
   ASSERT_TRUE(outside) << outside.error().message;
   EXPECT_EQ(outside->steps[1].weight, inside->steps[1].weight);
   EXPECT_EQ(outside->steps[1].bias, inside->steps[1].bias);
-  std::filesystem::remove_all(folder);
 }
 
 TEST(QuantisedOnnx, WeightsMayBeMadeByConstantOfShape) {
