@@ -4,13 +4,13 @@
 
 #include <fmt/format.h>
 
-#include "tilewright/app/agents_command.hpp"
-#include "tilewright/app/agents_result.hpp"
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/print.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
-#include "tilewright/store/run_directory.hpp"
+#include "tilewright/study/agents_command.hpp"
+#include "tilewright/study/agents_result.hpp"
+#include "tilewright/study/run_directory.hpp"
 
 namespace tilewright {
 namespace {

@@ -15,17 +15,17 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "tilewright/app/codesign_result.hpp"
 #include "tilewright/app/commands.hpp"
-#include "tilewright/app/map_result.hpp"
 #include "tilewright/app/print.hpp"
 #include "tilewright/app/settings_text.hpp"
-#include "tilewright/app/stop_signal.hpp"
 #include "tilewright/app/train_progress.hpp"
 #include "tilewright/base/checksum.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
-#include "tilewright/store/run_directory.hpp"
+#include "tilewright/study/codesign_result.hpp"
+#include "tilewright/study/map_result.hpp"
+#include "tilewright/study/run_directory.hpp"
+#include "tilewright/study/stop_signal.hpp"
 #include "tilewright/vta/disassembly.hpp"
 #include "tilewright/vta/network_manifest.hpp"
 #include "tilewright/vta/reference.hpp"

@@ -6,9 +6,9 @@
 #include <CLI/CLI.hpp>
 
 #include "tilewright/agents/all_searchers.hpp"
-#include "tilewright/app/agents_command.hpp"
-#include "tilewright/app/compare_command.hpp"
-#include "tilewright/app/map_command.hpp"
+#include "tilewright/study/agents_command.hpp"
+#include "tilewright/study/compare_command.hpp"
+#include "tilewright/study/map_command.hpp"
 
 namespace tilewright {
 namespace {

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "tilewright/app/codesign_command.hpp"
-#include "tilewright/app/compile_command.hpp"
-#include "tilewright/app/simulate_command.hpp"
+#include "tilewright/study/codesign_command.hpp"
+#include "tilewright/study/compile_command.hpp"
+#include "tilewright/study/simulate_command.hpp"
 
 namespace tilewright {
 namespace {

@@ -8,9 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "tilewright/app/job.hpp"
-#include "tilewright/app/mapping_job.hpp"
-#include "tilewright/app/train_settings.hpp"
+#include "tilewright/study/agents_command.hpp"
+#include "tilewright/study/codesign_command.hpp"
+#include "tilewright/study/compare_command.hpp"
+#include "tilewright/study/compile_command.hpp"
+#include "tilewright/study/job.hpp"
+#include "tilewright/study/map_command.hpp"
+#include "tilewright/study/mapping_job.hpp"
+#include "tilewright/study/simulate_command.hpp"
+#include "tilewright/study/train_command.hpp"
 
 namespace tilewright {
 
@@ -55,24 +61,19 @@ struct ZooArguments {
 };
 int run_zoo(const ZooArguments& arguments);
 
-inline constexpr std::int64_t kDefaultCheckpointEvery = 5'000;
-
-struct TrainArguments {
-  TrainSettings settings;
-  std::optional<std::int64_t> episodes;
-  std::string output;  // a directory; empty = nothing is written
-  bool resume = false;
-  int threads = 0;                               // 0 = all processors
-  std::optional<std::int64_t> checkpoint_every;  // nothing = as the run began, or kDefaultCheckpointEvery
-  std::optional<std::int64_t> eval;              // greedy episodes at the end; nothing = as the run began, or none
-  std::string render;                            // a file for an episode as SVG
-  std::string replay;                            // a recorded trajectory to step again instead of training
-  bool counters = false;
-  bool list = false;
-  bool json = false;
-  std::vector<std::string> command;  // the command line
-};
 int run_train(const TrainArguments& arguments);
+
+int run_agents(const AgentsArguments& arguments);
+// Exit code 3 when no machine has a schedule for every layer, or a program computes other numbers than the reference.
+int run_codesign(const CodesignArguments& arguments);
+int run_compare(const CompareArguments& arguments);
+// Exit code 3 when a program computes anything but the reference arithmetic's numbers.
+int run_compile(const CompileArguments& arguments);
+int run_map(const MapArguments& arguments);
+int run_verify(const VerifyArguments& arguments);
+int run_resume(const ResumeArguments& arguments);
+// Exit code 2, 4 or 5 when the program cannot run (vta::exit_code).
+int run_simulate(const SimulateArguments& arguments);
 
 // Prints the sentence to stderr; the value is kExitWrongInput.
 int report(const Error& error);

@@ -9,14 +9,14 @@
 #include <fmt/format.h>
 
 #include "tilewright/app/commands.hpp"
-#include "tilewright/app/compare_command.hpp"
-#include "tilewright/app/compare_result.hpp"
 #include "tilewright/app/print.hpp"
-#include "tilewright/app/stop_signal.hpp"
 #include "tilewright/app/train_progress.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
-#include "tilewright/store/run_directory.hpp"
+#include "tilewright/study/compare_command.hpp"
+#include "tilewright/study/compare_result.hpp"
+#include "tilewright/study/run_directory.hpp"
+#include "tilewright/study/stop_signal.hpp"
 
 namespace tilewright {
 namespace {

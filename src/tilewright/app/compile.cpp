@@ -9,14 +9,14 @@
 #include <nlohmann/json.hpp>
 
 #include "tilewright/app/commands.hpp"
-#include "tilewright/app/compile_command.hpp"
-#include "tilewright/app/compile_result.hpp"
 #include "tilewright/app/print.hpp"
-#include "tilewright/app/simulate_command.hpp"
 #include "tilewright/base/checksum.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
-#include "tilewright/store/run_directory.hpp"
+#include "tilewright/study/compile_command.hpp"
+#include "tilewright/study/compile_result.hpp"
+#include "tilewright/study/run_directory.hpp"
+#include "tilewright/study/simulate_command.hpp"
 #include "tilewright/vta/disassembly.hpp"
 #include "tilewright/workload/quantised_build.hpp"
 

@@ -6,13 +6,13 @@
 
 #include <fmt/format.h>
 
-#include "tilewright/app/chart.hpp"
 #include "tilewright/app/commands.hpp"
-#include "tilewright/app/evaluation_text.hpp"
 #include "tilewright/app/print.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/cost/batch.hpp"
+#include "tilewright/report/chart.hpp"
+#include "tilewright/report/evaluation_text.hpp"
 
 namespace tilewright {
 namespace {

@@ -10,18 +10,18 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "tilewright/app/agents_command.hpp"
-#include "tilewright/app/codesign_command.hpp"
 #include "tilewright/app/command_line.hpp"
 #include "tilewright/app/commands.hpp"
-#include "tilewright/app/compare_command.hpp"
-#include "tilewright/app/compile_command.hpp"
-#include "tilewright/app/map_command.hpp"
 #include "tilewright/app/print.hpp"
-#include "tilewright/app/simulate_command.hpp"
 #include "tilewright/base/parallel.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/mapping/dataflows.hpp"
+#include "tilewright/study/agents_command.hpp"
+#include "tilewright/study/codesign_command.hpp"
+#include "tilewright/study/compare_command.hpp"
+#include "tilewright/study/compile_command.hpp"
+#include "tilewright/study/map_command.hpp"
+#include "tilewright/study/simulate_command.hpp"
 
 namespace tilewright {
 namespace {

@@ -3,17 +3,17 @@
 
 #include <fmt/format.h>
 
-#include "tilewright/app/codesign_command.hpp"
 #include "tilewright/app/commands.hpp"
-#include "tilewright/app/map_command.hpp"
 #include "tilewright/app/map_progress.hpp"
-#include "tilewright/app/map_run.hpp"
 #include "tilewright/app/print.hpp"
 #include "tilewright/app/settings_text.hpp"
-#include "tilewright/app/stop_signal.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
-#include "tilewright/store/run_directory.hpp"
+#include "tilewright/study/codesign_command.hpp"
+#include "tilewright/study/map_command.hpp"
+#include "tilewright/study/map_run.hpp"
+#include "tilewright/study/run_directory.hpp"
+#include "tilewright/study/stop_signal.hpp"
 
 namespace tilewright {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "tilewright/app/mapping_job.hpp"
 #include "tilewright/search/search_loop.hpp"
+#include "tilewright/study/mapping_job.hpp"
 
 namespace tilewright {
 

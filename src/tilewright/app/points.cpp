@@ -4,14 +4,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "tilewright/app/codesign_result.hpp"
 #include "tilewright/app/commands.hpp"
-#include "tilewright/app/map_run.hpp"
 #include "tilewright/app/print.hpp"
 #include "tilewright/base/csv.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/search/point_table.hpp"
-#include "tilewright/store/run_directory.hpp"
+#include "tilewright/study/codesign_result.hpp"
+#include "tilewright/study/map_run.hpp"
+#include "tilewright/study/run_directory.hpp"
 
 namespace tilewright {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/print.hpp"
-#include "tilewright/app/simulate_command.hpp"
-#include "tilewright/app/simulate_result.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
+#include "tilewright/report/simulate_result.hpp"
+#include "tilewright/study/simulate_command.hpp"
 #include "tilewright/vta/disassembly.hpp"
 #include "tilewright/vta/dram.hpp"
 

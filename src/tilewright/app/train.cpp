@@ -6,14 +6,14 @@
 
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/print.hpp"
-#include "tilewright/app/stop_signal.hpp"
-#include "tilewright/app/train_outputs.hpp"
 #include "tilewright/app/train_progress.hpp"
-#include "tilewright/app/train_report.hpp"
-#include "tilewright/app/train_run.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/particle/trajectory.hpp"
+#include "tilewright/report/train_report.hpp"
+#include "tilewright/study/stop_signal.hpp"
+#include "tilewright/study/train_outputs.hpp"
+#include "tilewright/study/train_run.hpp"
 
 namespace tilewright {
 namespace {

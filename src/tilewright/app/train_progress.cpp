@@ -12,6 +12,7 @@
 
 #include "tilewright/app/print.hpp"
 #include "tilewright/base/text.hpp"
+#include "tilewright/study/train_summary.hpp"
 
 namespace tilewright {
 namespace {
@@ -43,30 +44,6 @@ std::size_t terminal_width() {
 }
 
 }  // namespace
-
-std::string clock_text(double seconds) {
-  const auto whole = static_cast<std::int64_t>(std::min(std::ceil(seconds), 1e9));
-  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
-  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-}
-
-RecentReturns recent_returns(const TrainState& state, std::int64_t curve_every) {
-  constexpr std::int64_t kMost = 1'000;
-  const std::int64_t enough = std::min(kMost, state.episodes / 10);
-  RecentReturns recent{state.interval_episodes, 0, state.interval_returns};
-  for (auto point = state.curve.rbegin(); point != state.curve.rend(); ++point) {
-    if (recent.episodes > state.interval_episodes && recent.episodes >= enough) break;
-    recent.episodes += curve_every;
-    for (std::size_t agent = 0; agent < recent.agents.size(); ++agent) {
-      recent.agents[agent] += point->agent_returns[agent] * static_cast<double>(curve_every);
-    }
-  }
-  for (double& value : recent.agents) {
-    value /= static_cast<double>(std::max<std::int64_t>(1, recent.episodes));
-    recent.total += value;
-  }
-  return recent;
-}
 
 TrainProgress::TrainProgress(const Profile& profile, std::int64_t first_episode, std::int64_t episodes,
                              std::int64_t curve_every)

@@ -10,15 +10,6 @@
 
 namespace tilewright {
 
-// Means over the unfinished interval of the curve and as many whole ones as make a tenth of the run, but no more than
-// about 1000 episodes.
-struct RecentReturns {
-  std::int64_t episodes = 0;
-  double total = 0;            // sum over agents
-  std::vector<double> agents;  // means
-};
-RecentReturns recent_returns(const TrainState& state, std::int64_t curve_every);
-
 class TrainProgress {
  public:
   TrainProgress(const Profile& profile, std::int64_t first_episode, std::int64_t episodes, std::int64_t curve_every);
@@ -40,8 +31,5 @@ class TrainProgress {
   std::int64_t done_;
   ProfileTotals totals_;
 };
-
-// 3725 -> "1:02:05", 65 -> "1:05".
-std::string clock_text(double seconds);
 
 }  // namespace tilewright

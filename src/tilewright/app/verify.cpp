@@ -5,15 +5,15 @@
 #include <nlohmann/json.hpp>
 
 #include "tilewright/app/commands.hpp"
-#include "tilewright/app/map_command.hpp"
 #include "tilewright/app/print.hpp"
-#include "tilewright/app/verdicts.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/json.hpp"
 #include "tilewright/base/json_difference.hpp"
 #include "tilewright/base/seal.hpp"
 #include "tilewright/base/text.hpp"
-#include "tilewright/store/run_directory.hpp"
+#include "tilewright/study/map_command.hpp"
+#include "tilewright/study/run_directory.hpp"
+#include "tilewright/study/verdicts.hpp"
 
 namespace tilewright {
 namespace {

@@ -12,7 +12,7 @@ using Json = nlohmann::json;
 std::string shown(const Json& value) {
   constexpr std::size_t kMost = 60;
   std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (text.size() > kMost) text = text.substr(0, kMost) + "…";
+  if (text.size() > kMost) text.replace(kMost, std::string::npos, "…");
   return printable(text);
 }
 

@@ -125,6 +125,12 @@ std::string shell_word(std::string_view word) {
   return quoted + "'";
 }
 
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::min(std::ceil(seconds), 1e9));
+  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
 std::string with_thousands(std::int64_t number) {
   std::string digits = std::to_string(number);
   const std::size_t first = number < 0 ? 1 : 0;

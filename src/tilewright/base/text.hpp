@@ -35,6 +35,9 @@ std::string printable(std::string_view text);
 // A word for a shell: as it is where that is safe, else in quotes.
 std::string shell_word(std::string_view word);
 
+// 3725 -> "1:02:05", 65 -> "1:05".
+std::string clock_text(double seconds);
+
 // 1234567 -> "1,234,567".
 std::string with_thousands(std::int64_t number);
 

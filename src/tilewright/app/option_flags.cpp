@@ -1,0 +1,58 @@
+#include "tilewright/app/option_flags.hpp"
+
+#include <type_traits>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+namespace tilewright {
+namespace {
+
+std::string spelling(const OptionField& field) {
+  if (field.traits.positional) return std::string(field.name);
+  const std::string flag = flag_of(field);
+  return field.traits.letter.empty() ? flag : fmt::format("-{},{}", field.traits.letter, flag);
+}
+
+CLI::Option* add(CLI::App& verb, const OptionField& field, const Worded& word) {
+  const auto read = [word](const std::string& text) {
+    const Result<Done> done = word.read(text);
+    if (!done) throw CLI::ValidationError(done.error().message);
+    return true;
+  };
+  CLI::Option* option = verb.add_option(spelling(field), CLI::callback_t([read](const CLI::results_t& texts) {
+                                          return read(texts.back());
+                                        }),
+                                        field.meaning);
+  option->type_name("TEXT")->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  if (!field.traits.default_is_said) option->default_str(word.text());
+  return option;
+}
+
+}  // namespace
+
+void add_options(CLI::App& verb, const OptionTable& table) {
+  for (const OptionField& field : table) {
+    CLI::Option* option = std::visit(
+        [&](const auto& target) -> CLI::Option* {
+          using Target = std::decay_t<decltype(target)>;
+          if constexpr (std::is_same_v<Target, Worded>) {
+            return add(verb, field, target);
+          } else if constexpr (std::is_same_v<Target, bool*>) {
+            return verb.add_flag(spelling(field), *target, field.meaning);
+          } else {
+            CLI::Option* added = verb.add_option(spelling(field), *target, field.meaning);
+            if constexpr (std::is_same_v<Target, std::vector<std::string>*>) added->allow_extra_args(false);
+            if constexpr (std::is_arithmetic_v<std::remove_pointer_t<Target>>) added->capture_default_str();
+            if constexpr (std::is_same_v<Target, std::string*>) {
+              if (!target->empty()) added->capture_default_str();
+            }
+            return added;
+          }
+        },
+        field.target);
+    if (!field.traits.group.empty()) option->group(std::string(field.traits.group));
+  }
+}
+
+}  // namespace tilewright

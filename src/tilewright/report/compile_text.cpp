@@ -1,0 +1,161 @@
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tilewright/base/text.hpp"
+#include "tilewright/study/compile_result.hpp"
+#include "tilewright/vta/column_folding.hpp"
+
+namespace tilewright {
+namespace {
+
+std::string kind_text(const QuantisedStep& step) {
+  if (step.is_average) return "average pool";
+  if (step.kind != StepKind::Product) return std::string(name_of(step.kind));
+  const Layer& layer = step.layer;
+  const bool has_window = layer.op != Operator::FullyConnected && layer.op != Operator::MatrixMultiply;
+  return has_window ? fmt::format("{} {}x{}", name_of(layer.op), layer.kernel_height, layer.kernel_width)
+                    : std::string(name_of(layer.op));
+}
+
+std::string tiles_text(const vta::Schedule& s) {
+  return fmt::format("b{} h{} w{} ci{} co{}", s.tile_b, s.tile_h, s.tile_w, s.tile_ci, s.tile_co);
+}
+
+std::string percent(double part, double whole) { return whole > 0 ? fmt::format("{:.1f}%", 100 * part / whole) : "–"; }
+
+struct CompiledRow {
+  std::string name, kind, result, tiles, threads, steps, cycles, ideal, used;
+};
+
+std::string to_line(const CompiledRow& row) {
+  // The widths of fmt count code points.
+  return fmt::format("  {:<22} {:<14} {:<14} {:<22} {:>7} {:>12} {:>12} {:>9} {:>9}\n", row.name, row.kind, row.result,
+                     row.tiles, row.threads, row.steps, row.cycles, row.ideal, row.used);
+}
+
+std::vector<std::size_t> shown_steps(const Compilation& compilation) {
+  std::vector<std::size_t> shown;
+  for (std::size_t index = 1; index < compilation.network.steps.size(); ++index) {
+    if (!compilation.only || compilation.only == index) shown.push_back(index);
+  }
+  return shown;
+}
+
+// Of layers; what else runs on the machine is no multiplication that the network asked for.
+std::int64_t macs_of(const QuantisedStep& step) {
+  return step.kind == StepKind::Product && !step.is_average ? macs(step.layer).value : 0;
+}
+
+std::string table_of(const Compilation& compilation, const std::vector<std::size_t>& shown) {
+  const double lanes = static_cast<double>(compilation.plan.machine.macs_per_step());
+  std::string text =
+      to_line({"step", "kind", "result", "tiles", "threads", "GEMM steps", "cycles", "of ideal", "MACs used"});
+  std::int64_t steps = 0, cycles = 0, macs = 0;
+  for (const std::size_t index : shown) {
+    const QuantisedStep& step = compilation.network.steps[index];
+    const vta::StepPlan& plan = compilation.plan.steps[index];
+    CompiledRow row{printable(step.name.substr(0, 22)), kind_text(step), to_text(step.shape), "", "", "", "", "", ""};
+    if (!plan.schedule) {
+      row.tiles = "on the host";
+    } else {
+      const vta::Timing& timing = compilation.run.steps[index].timing;
+      const auto count = static_cast<double>(timing.gemm_steps), time = static_cast<double>(timing.cycles);
+      row.tiles = tiles_text(*plan.schedule);
+      row.threads = fmt::format("{}x{}", plan.schedule->h_threading, plan.schedule->oc_threading);
+      row.steps = with_thousands(timing.gemm_steps);
+      row.cycles = with_thousands(timing.cycles);
+      row.ideal = timing.gemm_steps > 0 ? percent(count, time) : "–";
+      row.used = macs_of(step) > 0 ? percent(static_cast<double>(macs_of(step)), time * lanes) : "–";
+      steps += timing.gemm_steps;
+      cycles += timing.cycles;
+      macs += macs_of(step);
+    }
+    text += to_line(row);
+  }
+  if (shown.size() < 2) return text;
+  return text + to_line({"all", "", "", "", "", with_thousands(steps), with_thousands(cycles),
+                         percent(static_cast<double>(steps), static_cast<double>(cycles)),
+                         percent(static_cast<double>(macs), static_cast<double>(cycles) * lanes)});
+}
+
+// Reasons with the steps they hold for, in the order of the network.
+std::string host_lines(const Compilation& compilation, const std::vector<std::size_t>& shown) {
+  std::vector<std::string> reasons;
+  std::map<std::string, std::vector<std::string>> names;
+  for (const std::size_t index : shown) {
+    const vta::StepPlan& plan = compilation.plan.steps[index];
+    if (plan.schedule) continue;
+    if (!names.contains(plan.reason)) reasons.push_back(plan.reason);
+    names[plan.reason].push_back(printable(compilation.network.steps[index].name));
+  }
+  std::string text;
+  for (const std::string& reason : reasons) {
+    std::vector<std::string>& steps = names[reason];
+    const std::size_t count = steps.size();
+    if (count > 3) {
+      steps.resize(3);
+      steps.back() = fmt::format("… ({} steps)", count);
+    }
+    text += fmt::format("on the host: {}: {}\n", join(steps, ", "), reason);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string verification_line(const Compilation& compilation) {
+  const vta::NetworkRun& run = compilation.run;
+  if (!run.is_equal()) return "NOT EQUAL: " + vta::verification(compilation.network, run);
+  if (!compilation.verified) return "not verified: the programs were not executed";
+  if (run.compared() == 0) return "not verified: no step runs on the machine";
+  return fmt::format("verified: {} elements of {} {} equal", with_thousands(run.elements()), run.compared(),
+                     run.compared() == 1 ? "step" : "steps");
+}
+
+std::string manifest_of(const Compilation& compilation) {
+  std::string text = vta::manifest_json(compilation.network, compilation.plan, compilation.run,
+                                        {.seed = compilation.seed,
+                                         .timing = compilation.timing,
+                                         .input_low = compilation.input.low,
+                                         .input_high = compilation.input.high,
+                                         .input_assumed = compilation.input_assumed});
+  const vta::NetworkRun& run = compilation.run;
+  if (!run.is_equal() || (compilation.verified && !compilation.only)) return text;
+  // Not every step was compared, or none.
+  const std::string head = "\"verification\": ";
+  const std::size_t begin = text.find(head + "{") + head.size(), end = text.find('}', begin);
+  const std::string compared = fmt::format(R"({{"elements": {}, "differences": 0, "equal": true, "sentence": "{}"}})",
+                                           run.elements(), verification_line(compilation));
+  return text.replace(begin, end + 1 - begin, compilation.verified ? compared : "null");
+}
+
+std::string to_text(const Compilation& compilation) {
+  const vta::Machine& machine = compilation.plan.machine;
+  const std::vector<std::size_t> shown = shown_steps(compilation);
+  const std::size_t programs = compilation.plan.program_count();
+  std::string text = fmt::format("{} on {} ({} x {} x {}), {} core, latencies {} and {}, seed {}: {}\n\n",
+                                 printable(compilation.network.name), printable(compilation.machine_name), machine.batch(),
+                                 machine.block_in(), machine.block_out(), vta::name_of(compilation.timing.core),
+                                 compilation.timing.read_latency, compilation.timing.write_latency, compilation.seed,
+                                 programs == 1 ? "1 program" : fmt::format("{} programs", programs));
+  text += table_of(compilation, shown);
+  text += "\nof ideal: GEMM steps per cycle; MACs used: of what the core could multiply in these cycles\n";
+  text += host_lines(compilation, shown);
+  text += "on the host, around every program: tensors brought into the machine's blocks and back; it takes no cycles here\n";
+  for (const std::size_t index : shown) {
+    const QuantisedStep& step = compilation.network.steps[index];
+    if (step.kind != StepKind::Product || step.is_average || !vta::is_folded(step.layer)) continue;
+    text += fmt::format("on the host, before {}: inputs under each column of the kernel side by side, as {} channels\n",
+                        printable(step.name), vta::machine_layer(step.layer).in_channels);
+  }
+  for (const std::string& note : compilation.network.notes) text += fmt::format("note: {}\n", printable(note));
+  text += fmt::format("input: real numbers from {} to {}{}; scales were chosen with noise, so the accuracy is unknown\n",
+                      compilation.input.low, compilation.input.high,
+                      compilation.input_assumed ? ", which is assumed (--input-range LO,HI tells)" : "");
+  return text + verification_line(compilation) + "\n";
+}
+
+}  // namespace tilewright

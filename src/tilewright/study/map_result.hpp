@@ -1,0 +1,108 @@
+// What `map` has found, and its forms: text, CSV, JSON (the result file that `verify` reads), HTML.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tilewright/agents/agents_searcher.hpp"
+#include "tilewright/search/search_loop.hpp"
+#include "tilewright/study/mapping_job.hpp"
+#include "tilewright/workload/coverage.hpp"
+
+namespace tilewright {
+
+struct MappedLayer {
+  std::string name;
+  std::int64_t count = 1;
+  Layer layer;
+  std::vector<std::string> members;  // names of the network's layers that have this shape; of an ONNX model, of its nodes
+  Nest nest;
+  double log10_size = 0;  // of the space
+
+  struct Found {
+    Mapping mapping;
+    Accelerator machine;
+    Metrics metrics;
+    Score score{};
+    std::optional<double> exact_factor = {};  // objective by the exact model, by ours; nothing when it refuses the mapping
+    std::string exact_refusal = {};           // why it does
+  };
+  std::optional<Found> found;
+  std::optional<Found> nearest;  // to the limits, when nothing keeps them
+  std::string explain;           // the command that tells more, when nothing was found
+
+  std::vector<std::pair<std::string, double>> dataflows;  // the classics that fit, and their objective; best first
+  std::string dataflow;                                   // the best of them that the exact model accepts too
+  std::optional<Metrics> dataflow_metrics;
+  std::optional<double> dataflow_factor;  // its objective by ours
+  std::optional<double> optimum_factor;   // ours by the true optimum, where the space was small enough to walk
+  // Mappings of which none is better than another in all metrics, where that was the objective.
+  struct Member {
+    Mapping mapping;
+    Accelerator machine;
+    Metrics metrics;
+    std::int64_t sample = 0;
+  };
+  std::vector<Member> front;
+
+  Ledger ledger;
+  std::vector<std::pair<std::string, std::int64_t>> rejected;  // most frequent first
+};
+
+struct MapResult {
+  std::string network;
+  Accelerator machine;
+  Model model = Model::Sound;
+  Constraints constraints = Constraints::Hard;
+  bool gamma_rules = false;
+  Objective objective;
+  std::string space;  // "mapping, tiles divisors, levels 2"
+  std::string search;
+  std::int64_t samples = 0;  // per layer
+  std::uint64_t seed = 1;
+  std::vector<SettingValue> settings;
+  std::vector<std::string> command;
+  bool interrupted = false;
+  std::vector<MappedLayer> layers;
+  Coverage coverage;
+  NetworkFront front;  // of the whole network; empty unless every layer has one
+  std::optional<AgentsStory> agents;
+  std::string from;  // the trained team it began with
+};
+
+inline bool has_front(const MapResult& result) { return result.objective.form == Objective::Form::Pareto; }
+
+double utilisation(const Metrics& metrics, std::int64_t lanes);
+
+// Of the whole network, each layer as often as it is there; layers without a mapping are left out.
+struct MapTotals {
+  Metrics metrics;                        // latency, energy and MACs are sums; area and buffers the largest; power is energy
+                                          // over time, MAESTRO's the largest
+  std::optional<double> dataflow_factor;  // the objective with every layer's best classic dataflow, by ours
+  std::int64_t classics = 0, samples = 0, valid = 0, repeated = 0;
+  std::size_t failed = 0;  // layers
+};
+MapTotals totals_of(const MapResult& result);
+// What follows from sums over the network.
+void finish_totals(Metrics& sums, const MapResult& result);
+
+// Sentences about what a reader might take for granted.
+std::vector<std::string> remarks_of(const MapResult& result);
+
+std::string to_text(const MapResult& result);
+std::string to_json(const MapResult& result);
+std::string layers_csv(const MapResult& result);
+std::string convergence_csv(const MapResult& result);
+// The fronts: first the network's, then every layer's. Empty when no front was asked for.
+std::string pareto_csv(const MapResult& result);
+// The front that layers' fronts make for the network.
+NetworkFront front_of(const MapResult& result);
+std::string to_html(const MapResult& result);
+
+// A layer's name as part of a file name.
+std::string file_name_of(std::size_t index, const std::string& name);
+
+}  // namespace tilewright

@@ -1,0 +1,247 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tilewright/base/json_difference.hpp"
+#include "tilewright/base/text.hpp"
+#include "tilewright/space/mapping_outcome.hpp"
+#include "tilewright/study/map_run.hpp"
+#include "tilewright/study/map_search.hpp"
+#include "tilewright/study/network_json.hpp"
+#include "tilewright/study/run_directory.hpp"
+#include "tilewright/study/verdicts.hpp"
+
+namespace tilewright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Nest nest_from(const Json& json) {
+  Nest nest;
+  nest.kind = static_cast<NestKind>(json.at("kind").get<int>());
+  nest.batched = json.at("batched");
+  for (const char* part : {"size", "stride"}) {
+    if (!json.contains(part)) continue;
+    auto& numbers = std::string_view(part) == "size" ? nest.size : nest.stride;
+    for (const auto& [name, value] : json.at(part).items()) {
+      if (const auto dim = dim_named(name)) numbers[static_cast<std::size_t>(*dim)] = value.get<std::int32_t>();
+    }
+  }
+  return nest;
+}
+
+// What a search has met and found, without anything that follows from it.
+Result<MappedLayer> layer_of(const Json& json, const Accelerator& machine, const Limits& limits) {
+  MappedLayer layer;
+  layer.name = json.at("name").get<std::string>();
+  layer.count = json.at("count").get<std::int64_t>();
+  TW_TRY(layer.layer, layer_from(json, layer.name));
+  layer.members = json.at("members").get<std::vector<std::string>>();
+  layer.nest = nest_from(json.at("nest"));
+  layer.ledger.classics = json.at("classics").get<std::int64_t>();
+  layer.ledger.samples = json.at("samples").get<std::int64_t>();
+  layer.ledger.valid = json.at("valid").get<std::int64_t>();
+  layer.ledger.repeated = json.at("repeated").get<std::int64_t>();
+  for (const auto& [reason, count] : json.at("rejected").items()) {
+    layer.rejected.emplace_back(reason, count.get<std::int64_t>());
+  }
+  if (json.contains("explain")) layer.explain = json.at("explain").get<std::string>();
+  // Anything with a `mapping` and the `pes` it runs on.
+  const auto take = [&machine](const Json& from, auto& to) -> Result<Done> {
+    TW_TRY(to.mapping, mapping_from_yaml(from.at("mapping").get<std::string>(), "mapping"));
+    to.machine = machine;
+    to.machine.pes = from.at("pes").get<std::int64_t>();
+    return Done{};
+  };
+  if (json.contains("pareto")) {
+    for (const Json& entry : json.at("pareto")) {
+      MappedLayer::Member& member = layer.front.emplace_back();
+      TW_TRY([[maybe_unused]] const Done taken, take(entry, member));
+      member.sample = entry.at("sample").get<std::int64_t>();
+    }
+  }
+  if (json.contains("nearest")) {
+    TW_TRY([[maybe_unused]] const Done taken, take(json.at("nearest"), layer.nearest.emplace()));
+    layer.ledger.limits.emplace();
+    for (const auto& [metric, limit] : limits_of(limits)) {
+      layer.ledger.limits->least.push_back(json.at("limits").at(std::string(name_of(metric))).at("least").get<double>());
+    }
+  }
+  if (!json.contains("mapping")) return layer;
+  TW_TRY([[maybe_unused]] const Done taken, take(json, layer.found.emplace()));
+  return layer;
+}
+
+Result<MapResult> result_of(const Json& json) {
+  MapResult result;
+  result.network = json.at("network").get<std::string>();
+  TW_TRY(result.machine, accelerator_from_yaml(json.at("machine").get<std::string>(), "machine"));
+  TW_TRY(result.model, model_named(json.at("model").get<std::string>()));
+  const int constraints = json.at("constraints").get<int>();
+  if (constraints < 0 || constraints > static_cast<int>(Constraints::Report)) {
+    return invalid(fmt::format("constraints is {}, expected 0 to 2", constraints));
+  }
+  result.constraints = static_cast<Constraints>(constraints);
+  result.gamma_rules = is_maestro(result.model);
+  TW_TRY(result.objective, objective_named(json.at("objective").get<std::string>()));
+  const Json& limits = json.at("limits");
+  const auto limit = [&](const char* name) {
+    return limits.contains(name) ? std::optional<double>(limits.at(name).get<double>()) : std::nullopt;
+  };
+  result.objective.limits = {limit("latency"), limit("energy"), limit("area"), limit("power")};
+  result.space = json.at("space").get<std::string>();
+  result.search = json.at("search").get<std::string>();
+  result.samples = json.at("samples").get<std::int64_t>();
+  result.seed = json.at("seed").get<std::uint64_t>();
+  result.interrupted = json.at("interrupted").get<bool>();
+  for (const auto& [name, value] : json.at("settings").items()) {
+    result.settings.push_back({name, value.get<std::string>(), ""});
+  }
+  if (json.contains("from")) result.from = json.at("from").get<std::string>();
+  TW_TRY(result.coverage, coverage_from(json.at("coverage")));
+  for (const Json& entry : json.at("layers")) {
+    TW_TRY(MappedLayer layer, layer_of(entry, result.machine, result.objective.limits));
+    result.layers.push_back(std::move(layer));
+  }
+  if (json.contains("agents")) {
+    const Json& agents = json.at("agents");
+    AgentsStory story;
+    story.assignment.origin = agents.at("origin").get<std::string>();
+    story.assignment.agents = agents.at("assignment").get<std::vector<std::vector<std::string>>>();
+    story.explored = agents.at("explored").get<std::int64_t>();
+    story.revisions = agents.at("revisions").get<std::int64_t>();
+    result.agents = std::move(story);
+  }
+  return result;
+}
+
+std::optional<Metrics> metrics_of(const Mapping& mapping, const Nest& nest, const Accelerator& machine,
+                                  const MappingJob& job) {
+  const Outcome outcome =
+      outcome_of(evaluate(mapping, nest, machine, job.model, job.constraints), macs(nest), machine, is_maestro(job.model));
+  return outcome.feasible ? std::optional<Metrics>(outcome.metrics) : std::nullopt;
+}
+
+// Fills in everything that follows, as the search does; what is impossible is a fault.
+void compute(MapResult& result, Verdicts& verdicts) {
+  MappingJob job;
+  job.network_name = result.network;
+  job.accelerator = result.machine;
+  job.model = result.model;
+  job.constraints = result.constraints;
+  job.objective = result.objective;
+  const MappingArguments space = space_arguments(result.space);
+  ThreadPool threads(1);
+  for (MappedLayer& layer : result.layers) {
+    const auto fault = [&](const std::string& what) {
+      verdicts.faults.push_back(fmt::format("layer {}: {}", printable(layer.name), what));
+    };
+    const Result<Nest> nest = nest_of(layer.layer);
+    if (!nest || *nest != layer.nest) fault("the nest is not that of its shape");
+    if (!nest) {
+      layer.found.reset();
+      continue;
+    }
+    layer.nest = *nest;
+    MappingProblem problem;
+    problem.name = layer.name;
+    problem.nest = layer.nest;
+    const Result<Done> prepared = prepare(problem, space, job);
+    if (!prepared) {
+      fault(prepared.error().message);
+      continue;
+    }
+    for (MappedLayer::Member& member : layer.front) {
+      const auto metrics = metrics_of(member.mapping, layer.nest, member.machine, job);
+      if (!metrics) fault("a member of the front is infeasible");
+      if (metrics) member.metrics = *metrics;
+    }
+    if (layer.nearest) {
+      const auto metrics = metrics_of(layer.nearest->mapping, layer.nest, layer.nearest->machine, job);
+      if (!metrics) fault("the nearest mapping is infeasible");
+      if (metrics) layer.nearest->metrics = *metrics;
+      for (const auto& [metric, limit] : limits_of(job.objective.limits)) {
+        double& excess = layer.ledger.limits->excess;
+        excess = std::max(excess, value_of(metric, layer.nearest->metrics) / limit);
+      }
+    }
+    if (!layer.found) {
+      ++verdicts.without;
+      judge(layer, problem, job, threads);
+      continue;
+    }
+    if (layer.found->machine.pes < 1 || layer.found->machine.pes > result.machine.pes) {
+      fault(fmt::format("uses {} processing elements, the machine has {}", layer.found->machine.pes, result.machine.pes));
+      continue;
+    }
+    if (const auto why = judge(layer, problem, job, threads)) fault(*why);
+  }
+  if (has_front(result)) result.front = front_of(result);
+}
+
+// Whether the run beside the file asked for this.
+void compare_with_run(const MapResult& result, const std::filesystem::path& directory, Verdicts& verdicts) {
+  std::error_code status;
+  if (!std::filesystem::exists(directory / kRunFile, status)) return;
+  const Result<MapArguments> arguments = read_map_run(directory);
+  if (!arguments) {
+    verdicts.faults.push_back(arguments.error().message);
+    return;
+  }
+  using Facts = nlohmann::json;
+  Facts asked{
+      {"search", arguments->search}, {"samples", arguments->samples}, {"seed", arguments->seed}, {"from", arguments->from}};
+  Facts found{{"search", result.search}, {"samples", result.samples}, {"seed", result.seed}, {"from", result.from}};
+  ThreadPool threads(1);
+  const Result<MappingJob> job = read_mapping_job(arguments->mapping, threads);
+  if (!job) {
+    verdicts.checked.push_back(fmt::format("the network could not be read again ({})", job.error().message));
+  } else {
+    asked["network"] = job->network_name;
+    found["network"] = result.network;
+    asked["machine"] = to_yaml(job->accelerator);
+    found["machine"] = to_yaml(result.machine);
+    asked["objective"] = name_of(job->objective);
+    found["objective"] = name_of(result.objective);
+    asked["model"] = name_of(job->model);
+    found["model"] = name_of(result.model);
+    for (const MappingProblem& problem : job->problems) {
+      asked["layers"].push_back({{"name", problem.name}, {"count", problem.count}, {"members", problem.members}});
+    }
+    for (const MappedLayer& layer : result.layers) {
+      found["layers"].push_back({{"name", layer.name}, {"count", layer.count}, {"members", layer.members}});
+    }
+    for (std::size_t i = 0; i < std::min(job->problems.size(), result.layers.size()); ++i) {
+      if (job->problems[i].nest != result.layers[i].nest) {
+        verdicts.faults.push_back(fmt::format("layer {}: is not that of the network", printable(result.layers[i].name)));
+      }
+    }
+  }
+  const std::vector<std::string> faults = differences(asked, found);
+  for (const std::string& fault : faults) verdicts.faults.push_back("as run.json asked, " + fault);
+  if (job && faults.empty()) verdicts.checked.push_back("network, machine and search are those of run.json");
+}
+
+}  // namespace
+
+Result<Verdicts> verify_map(const Json& json, const std::filesystem::path& directory) {
+  Verdicts verdicts;
+  try {
+    TW_TRY(MapResult result, result_of(json));
+    verdicts.layers = result.layers.size();
+    if (result.layers.empty()) verdicts.faults.push_back("has no layers, expected at least one");
+    compute(result, verdicts);
+    for (std::string& fault : differences_of(to_json(result), json)) verdicts.faults.push_back(std::move(fault));
+    if (verdicts.faults.empty()) {
+      verdicts.checked.push_back(fmt::format("{} of {} layers evaluated again, every number equal",
+                                             verdicts.layers - verdicts.without, verdicts.layers));
+    }
+    compare_with_run(result, directory, verdicts);
+  } catch (const Json::exception& failure) {
+    return invalid(fmt::format("is no result of map ({})", failure.what()));
+  }
+  return verdicts;
+}
+
+}  // namespace tilewright
