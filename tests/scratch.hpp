@@ -27,7 +27,8 @@ class Scratch {
  private:
   static std::string unique_name() {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    std::string name = std::string("tilewright_") + test->test_suite_name() + "_" + test->name() + "_" + std::to_string(getpid());
+    std::string name =
+        std::string("tilewright_") + test->test_suite_name() + "_" + test->name() + "_" + std::to_string(getpid());
     std::replace(name.begin(), name.end(), '/', '_');
     return name;
   }

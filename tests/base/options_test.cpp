@@ -52,7 +52,8 @@ TEST(Names, GoBothWays) {
 TEST(Options, AreWrittenAndReadByName) {
   Basket basket{Fruit::Pear, 7, 9, 120.5, {"sweet", "ripe"}, true, 2};
   const Json json = to_json(options_of(basket));
-  EXPECT_EQ(json.dump(), R"({"fruit":"pear","count":7,"seed":9,"most_grams":120.5,"labels":["sweet","ripe"],"washed":true})");
+  EXPECT_EQ(json.dump(),
+            R"({"fruit":"pear","count":7,"seed":9,"most_grams":120.5,"labels":["sweet","ripe"],"washed":true})");
   Basket again;
   ASSERT_TRUE(read_options(options_of(again), json, "run.json"));
   EXPECT_EQ(to_json(options_of(again)), json);
@@ -71,7 +72,8 @@ TEST(Options, WrongDocumentsAreSaidInOneSentence) {
   EXPECT_EQ(refusal(R"({"cuont": 3})"), "run.json: 'cuont' is no option of this version (did you mean 'count'?)");
   EXPECT_EQ(refusal(R"({"count": "3"})"), "run.json: count is \"3\", expected a whole number");
   EXPECT_EQ(refusal(R"({"count": 3.5})"), "run.json: count is 3.5, expected a whole number");
-  EXPECT_EQ(refusal(R"({"count": 18446744073709551615})"), "run.json: count is 18446744073709551615, expected a whole number");
+  EXPECT_EQ(refusal(R"({"count": 18446744073709551615})"),
+            "run.json: count is 18446744073709551615, expected a whole number");
   EXPECT_EQ(refusal(R"({"threads": 4294967296})"), "run.json: threads is 4294967296, expected a whole number");
   EXPECT_EQ(refusal(R"({"seed": -1})"), "run.json: seed is -1, expected a whole number from 0");
   EXPECT_EQ(refusal(R"({"count": 0})"), "run.json: --count is 0, expected at least 1");

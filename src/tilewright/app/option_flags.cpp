@@ -20,10 +20,8 @@ CLI::Option* add(CLI::App& verb, const OptionField& field, const Worded& word) {
     if (!done) throw CLI::ValidationError(done.error().message);
     return true;
   };
-  CLI::Option* option = verb.add_option(spelling(field), CLI::callback_t([read](const CLI::results_t& texts) {
-                                          return read(texts.back());
-                                        }),
-                                        field.meaning);
+  CLI::Option* option = verb.add_option(
+      spelling(field), CLI::callback_t([read](const CLI::results_t& texts) { return read(texts.back()); }), field.meaning);
   option->type_name("TEXT")->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   if (!field.traits.default_is_said) option->default_str(word.text());
   return option;

@@ -11,7 +11,8 @@ class App;
 
 namespace tilewright {
 
-// What a table's fields are bound to must outlive the parsing. Words that a field refuses end the parsing with the field's own sentence.
+// What a table's fields are bound to must outlive the parsing. Words that a field refuses end the parsing with the field's
+// own sentence.
 void add_options(CLI::App& verb, const OptionTable& table);
 
 }  // namespace tilewright

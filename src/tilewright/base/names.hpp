@@ -25,7 +25,9 @@ template <typename Enum>
 struct Names;
 
 template <typename Enum>
-concept Named = requires { Names<Enum>::kTable; };
+concept Named = requires {
+  Names<Enum>::kTable;
+};
 
 // "model 'soundd' is not known (did you mean 'sound'?), expected one of sound, exact".
 Error unknown_name(std::string_view what, std::string_view word, const std::vector<std::string>& names);

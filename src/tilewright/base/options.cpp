@@ -127,7 +127,9 @@ std::optional<std::string> value_text(const OptionField& field) {
     for (const Json& part : *json) parts.push_back(part.get<std::string>());
     return join(parts, " ");
   }
-  return json->is_string() ? json->get<std::string>() : json->is_number_float() ? fmt::format("{}", json->get<double>()) : json->dump();
+  return json->is_string()         ? json->get<std::string>()
+         : json->is_number_float() ? fmt::format("{}", json->get<double>())
+                                   : json->dump();
 }
 
 Json to_json(const OptionTable& table) {
@@ -146,7 +148,8 @@ Result<Done> read_options(const OptionTable& table, const Json& json, const std:
     if (field == table.end()) {
       std::vector<std::string> names;
       for (const OptionField& known : table) names.emplace_back(known.name);
-      return invalid(fmt::format("{}: '{}' is no option of this version{}", where, printable(key), did_you_mean(key, names)));
+      return invalid(
+          fmt::format("{}: '{}' is no option of this version{}", where, printable(key), did_you_mean(key, names)));
     }
     TW_TRY([[maybe_unused]] const Done read, read_field(*field, value, fmt::format("{}: {}", where, key)));
   }

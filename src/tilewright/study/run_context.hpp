@@ -1,4 +1,5 @@
-// What a study runs with: threads, a place to keep what it finds, somebody to tell how far it is, and somebody who may stop it.
+// What a study runs with: threads, a place to keep what it finds, somebody to tell how far it is, and somebody who may stop
+// it.
 #pragma once
 
 #include <atomic>
