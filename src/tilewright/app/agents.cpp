@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "tilewright/app/command_line.hpp"
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/print.hpp"
+#include "tilewright/app/verb.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/study/agents_command.hpp"
@@ -124,6 +126,17 @@ Result<int> agents_and_tell(const AgentsArguments& arguments) {
 int run_agents(const AgentsArguments& arguments) {
   const Result<int> code = agents_and_tell(arguments);
   return code ? *code : report(code.error());
+}
+
+Verb agents_verb(const Command& command) {
+  const auto arguments = std::make_shared<AgentsArguments>();
+  arguments->command = command;
+  return {.name = "agents",
+          .summary = "which parameters depend on each other, and the agents that makes",
+          .options = {},
+          .footer = "",
+          .run = [arguments] { return run_agents(*arguments); },
+          .add = [arguments](CLI::App& verb) { add_agents_options(verb, *arguments); }};
 }
 
 }  // namespace tilewright

@@ -9,16 +9,19 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <memory>
 
 #include <unistd.h>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/app/command_line.hpp"
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/print.hpp"
 #include "tilewright/app/settings_text.hpp"
 #include "tilewright/app/train_progress.hpp"
+#include "tilewright/app/verb.hpp"
 #include "tilewright/base/checksum.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
@@ -262,6 +265,17 @@ int run_codesign(const CodesignArguments& arguments) {
   const Result<int> code =
       arguments.show_settings ? show_settings(arguments.search, arguments.settings) : codesign(arguments);
   return code ? *code : report(code.error());
+}
+
+Verb codesign_verb(const Command& command) {
+  const auto arguments = std::make_shared<CodesignArguments>();
+  arguments->command = command;
+  return {.name = "codesign",
+          .summary = "one machine for a network and a schedule for every layer, together",
+          .options = {},
+          .footer = "",
+          .run = [arguments] { return run_codesign(*arguments); },
+          .add = [arguments](CLI::App& verb) { add_codesign_options(verb, *arguments); }};
 }
 
 }  // namespace tilewright

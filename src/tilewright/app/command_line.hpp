@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tilewright/base/options.hpp"
 #include "tilewright/base/result.hpp"
 
 namespace CLI {
@@ -36,6 +37,11 @@ struct LimitArguments;
 struct MapArguments;
 struct SimulateArguments;
 struct TrainArguments;
+
+// The options and the footer that evaluate and explain have in common.
+struct JobArguments;
+OptionTable job_options(JobArguments& job);
+std::string dataflow_help();
 
 // --dim, of every verb that reads ONNX models.
 void add_dim_option(CLI::App& verb, std::vector<std::string>& dims);

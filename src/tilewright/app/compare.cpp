@@ -2,15 +2,18 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "tilewright/app/command_line.hpp"
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/print.hpp"
 #include "tilewright/app/train_progress.hpp"
+#include "tilewright/app/verb.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/study/compare_command.hpp"
@@ -122,6 +125,17 @@ Result<int> compare_and_tell(const CompareArguments& arguments) {
 int run_compare(const CompareArguments& arguments) {
   const Result<int> code = compare_and_tell(arguments);
   return code ? *code : report(code.error());
+}
+
+Verb compare_verb(const Command& command) {
+  const auto arguments = std::make_shared<CompareArguments>();
+  arguments->command = command;
+  return {.name = "compare",
+          .summary = "searchers side by side: audited, with intervals",
+          .options = {},
+          .footer = "",
+          .run = [arguments] { return run_compare(*arguments); },
+          .add = [arguments](CLI::App& verb) { add_compare_options(verb, *arguments); }};
 }
 
 }  // namespace tilewright

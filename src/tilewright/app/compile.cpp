@@ -2,14 +2,17 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 
 #include <unistd.h>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/app/command_line.hpp"
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/print.hpp"
+#include "tilewright/app/verb.hpp"
 #include "tilewright/base/checksum.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
@@ -283,6 +286,17 @@ Result<vta::Machine> read_compiled_machine(const std::string& source) {
 int run_compile(const CompileArguments& arguments) {
   const Result<int> code = compile(arguments);
   return code ? *code : report(code.error());
+}
+
+Verb compile_verb(const Command& command) {
+  const auto arguments = std::make_shared<CompileArguments>();
+  arguments->command = command;
+  return {.name = "compile",
+          .summary = "a whole network as programs of a VTA-class machine, verified",
+          .options = {},
+          .footer = "",
+          .run = [arguments] { return run_compile(*arguments); },
+          .add = [arguments](CLI::App& verb) { add_compile_options(verb, *arguments); }};
 }
 
 }  // namespace tilewright

@@ -1,18 +1,23 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <memory>
 
 #include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "tilewright/app/command_line.hpp"
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/print.hpp"
+#include "tilewright/app/verb.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/cost/batch.hpp"
+#include "tilewright/mapping/dataflows.hpp"
 #include "tilewright/report/chart.hpp"
 #include "tilewright/report/evaluation_text.hpp"
+#include "tilewright/study/common_options.hpp"
 
 namespace tilewright {
 namespace {
@@ -109,6 +114,57 @@ int run_evaluate(const EvaluateArguments& arguments) {
     }
   }
   return all_feasible ? kExitDone : kExitInfeasible;
+}
+
+OptionTable job_options(JobArguments& job) {
+  return {{"network", &job.network, "zoo:NAME, or a file: .onnx, .yaml, .m (MAESTRO), .csv (GAMMA)"},
+          {"layer", &job.layer, "name of one layer; without it, all layers"},
+          {"hardware", &job.hardware, "zoo:NAME, or a file: .yaml, .m (MAESTRO)"},
+          {"mapping", &job.mapping, "mapping file: .yaml, .m (MAESTRO)"},
+          {"dataflow", &job.dataflow, "classic dataflow by name instead of a mapping file (see below)"},
+          dim_field(job.dims),
+          {"model", &job.model, "sound, exact, maestro, maestro@e1d8efd"},
+          {"constraints", &job.constraints, "limits of the machine: hard, soft, report"}};
+}
+
+std::string dataflow_help() {
+  std::string text = "Dataflows:\n";
+  for (const Dataflow& dataflow : dataflows()) text += fmt::format("  {:<12} {}\n", dataflow.name, dataflow.summary);
+  return text;
+}
+
+Verb evaluate_verb() {
+  const auto arguments = std::make_shared<EvaluateArguments>();
+  const auto batch = std::make_shared<std::string>();
+  OptionTable options = job_options(arguments->job);
+  options.insert(options.end(),
+                 {{"batch", batch.get(),
+                   "a number: images for a dynamic batch of an ONNX model; a file: JSON-lines cases, '-' for stdin"},
+                  threads_field(arguments->threads, "threads for cases; 0 = all"),
+                  {"csv", &arguments->csv, "MAESTRO's 52 columns"},
+                  {"json", &arguments->json, "everything as JSON"},
+                  {"svg", &arguments->svg, "also draw energy and utilisation of the layers into this file"}});
+  return {
+      .name = "evaluate",
+      .summary = "cost of given mappings",
+      .options = std::move(options),
+      .footer = dataflow_help() +
+                examples_text(
+                    {{"tilewright evaluate --network zoo:resnet18 --hardware zoo:eyeriss --dataflow nvdla",
+                      "every layer with a classic dataflow"},
+                     {"tilewright evaluate --network zoo:resnet18 --layer conv2_1 --hardware zoo:eyeriss --dataflow eyeriss",
+                      "one layer in full, with its loops"}}),
+      .run = [arguments, batch] {
+        const auto images = parse_integer(*batch);
+        if (!images) {
+          arguments->cases = *batch;
+        } else if (*images < 1) {
+          return report(invalid(fmt::format("--batch is {}, expected at least 1", *images)));
+        } else {
+          arguments->job.batch = *images;
+        }
+        return run_evaluate(*arguments);
+      }};
 }
 
 }  // namespace tilewright

@@ -1,14 +1,18 @@
 #include <cstdio>
+#include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/app/command_line.hpp"
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/print.hpp"
+#include "tilewright/app/verb.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/cost/relaxation.hpp"
 #include "tilewright/mapping/dataflows.hpp"
 #include "tilewright/space/mapping_outcome.hpp"
+#include "tilewright/study/common_options.hpp"
 
 namespace tilewright {
 namespace {
@@ -221,6 +225,25 @@ int run_explain(const ExplainArguments& arguments) {
   }
   if (arguments.json) print(nlohmann::ordered_json{{"layers", json}}.dump(2) + "\n");
   return all_fit ? kExitDone : kExitInfeasible;
+}
+
+Verb explain_verb() {
+  const auto arguments = std::make_shared<ExplainArguments>();
+  OptionTable options = job_options(arguments->job);
+  options.push_back(batch_field(arguments->job.batch));
+  options.push_back({"json", &arguments->json, "everything as JSON"});
+  return {
+      .name = "explain",
+      .summary = "why a mapping does not fit, and the smallest change that makes it fit",
+      .options = std::move(options),
+      .footer = dataflow_help() +
+                examples_text(
+                    {{"tilewright explain --network zoo:resnet18 --layer conv2_1 --hardware zoo:eyeriss --dataflow eyeriss",
+                      "what it needs of what there is"},
+                     {"tilewright explain --network zoo:alexnet --layer conv3 --hardware zoo:eyeriss",
+                      "without a mapping: the classic dataflow that is nearest to fitting"}}),
+      .run = [arguments] { return run_explain(*arguments); },
+      .add = [arguments](CLI::App& verb) { add_limit_options(verb, arguments->limits); }};
 }
 
 }  // namespace tilewright

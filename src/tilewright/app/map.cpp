@@ -1,15 +1,19 @@
 #include <chrono>
 #include <cstdio>
+#include <memory>
 
 #include <fmt/format.h>
 
+#include "tilewright/app/command_line.hpp"
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/map_progress.hpp"
 #include "tilewright/app/print.hpp"
 #include "tilewright/app/settings_text.hpp"
+#include "tilewright/app/verb.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/study/codesign_command.hpp"
+#include "tilewright/study/common_options.hpp"
 #include "tilewright/study/map_command.hpp"
 #include "tilewright/study/map_run.hpp"
 #include "tilewright/study/run_directory.hpp"
@@ -123,6 +127,31 @@ int run_resume(const ResumeArguments& arguments) {
   continued.threads = arguments.threads;
   continued.json = arguments.json;
   return run_map(continued);
+}
+
+Verb map_verb(const Command& command) {
+  const auto arguments = std::make_shared<MapArguments>();
+  arguments->command = command;
+  return {.name = "map",
+          .summary = "the best mapping of every layer",
+          .options = {},
+          .footer = "",
+          .run = [arguments] { return run_map(*arguments); },
+          .add = [arguments](CLI::App& verb) { add_map_options(verb, *arguments); }};
+}
+
+Verb resume_verb(const Command& command) {
+  const auto arguments = std::make_shared<ResumeArguments>();
+  arguments->command = command;
+  return {.name = "resume",
+          .summary = "continue the run in a directory",
+          .options = {{"directory", &arguments->directory, "of a run of map, codesign or train", {.positional = true}},
+                      threads_field(arguments->threads, "0 = all"),
+                      {"json", &arguments->json, "everything as JSON"}},
+          .footer = examples_text(
+              {{"tilewright resume runs/alexnet", "goes on where it was stopped; a complete run is told again"},
+               {"tilewright resume runs/alexnet --threads 1 --json", "the same bytes with any number of threads"}}),
+          .run = [arguments] { return run_resume(*arguments); }};
 }
 
 }  // namespace tilewright

@@ -41,9 +41,11 @@ void add_options(CLI::App& verb, const OptionTable& table) {
           } else {
             CLI::Option* added = verb.add_option(spelling(field), *target, field.meaning);
             if constexpr (std::is_same_v<Target, std::vector<std::string>*>) added->allow_extra_args(false);
-            if constexpr (std::is_arithmetic_v<std::remove_pointer_t<Target>>) added->capture_default_str();
+            if constexpr (std::is_arithmetic_v<std::remove_pointer_t<Target>>) {
+              if (!field.traits.default_is_said) added->capture_default_str();
+            }
             if constexpr (std::is_same_v<Target, std::string*>) {
-              if (!target->empty()) added->capture_default_str();
+              if (!target->empty() && !field.traits.default_is_said) added->capture_default_str();
             }
             return added;
           }

@@ -1,11 +1,14 @@
 // `tilewright points`: the evaluated points of a run, as CSV or as JSON lines.
 #include <cstdio>
+#include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/app/command_line.hpp"
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/print.hpp"
+#include "tilewright/app/verb.hpp"
 #include "tilewright/base/csv.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/search/point_table.hpp"
@@ -105,6 +108,27 @@ int run_points(const PointsArguments& arguments) {
   }
   const Result<Done> done = points(arguments);
   return done ? kExitDone : report(done.error());
+}
+
+Verb points_verb() {
+  const auto arguments = std::make_shared<PointsArguments>();
+  return {.name = "points",
+          .summary = "every evaluated point of a run, with named columns, as CSV",
+          .options = {{"directory", &arguments->directory, "of a run of map or codesign", {.positional = true}},
+                      {"layer", &arguments->layer, "name of one layer; without it, all layers"},
+                      {"json", &arguments->json, "a JSON object per line instead"}},
+          .footer =
+              "Columns: layer, number (in the order the points became known), the parameters of the space (empty where a "
+              "layer has\n"
+              "no such parameter, or a point of a shared store is of another space), status (ok, or the reason), objective, "
+              "the\n"
+              "numbers with their units, and the design in words. Of mappings the parameters are named\n"
+              "DIM@LEVEL, level 0 outermost: K output channels, C input channels, Y X rows and columns, R S those of the "
+              "kernel,\n"
+              "N images, G groups.\n" +
+              examples_text({{"tilewright points runs/alexnet", "all of them"},
+                             {"tilewright points runs/alexnet --layer conv3 --json", "one layer, a JSON object per line"}}),
+          .run = [arguments] { return run_points(*arguments); }};
 }
 
 }  // namespace tilewright

@@ -3,13 +3,16 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 
 #include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "tilewright/app/command_line.hpp"
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/print.hpp"
+#include "tilewright/app/verb.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/report/simulate_result.hpp"
@@ -238,6 +241,16 @@ vta::Timing total_of(const std::vector<StreamResult>& streams) {
 int run_simulate(const SimulateArguments& arguments) {
   const Result<int> code = simulate(arguments);
   return code ? *code : report(code.error());
+}
+
+Verb simulate_verb() {
+  const auto arguments = std::make_shared<SimulateArguments>();
+  return {.name = "simulate",
+          .summary = "execute and time a program of a VTA-class machine",
+          .options = {},
+          .footer = "",
+          .run = [arguments] { return run_simulate(*arguments); },
+          .add = [arguments](CLI::App& verb) { add_simulate_options(verb, *arguments); }};
 }
 
 }  // namespace tilewright

@@ -1,12 +1,15 @@
 #include <chrono>
 #include <cstdio>
+#include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/app/command_line.hpp"
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/print.hpp"
 #include "tilewright/app/train_progress.hpp"
+#include "tilewright/app/verb.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/particle/trajectory.hpp"
@@ -176,6 +179,17 @@ int run_train(const TrainArguments& arguments) {
   }
   const Result<int> code = train_and_tell(arguments);
   return code ? *code : report(code.error());
+}
+
+Verb train_verb(const Command& command) {
+  const auto arguments = std::make_shared<TrainArguments>();
+  arguments->command = command;
+  return {.name = "train",
+          .summary = "teach teams of agents in particle worlds and toy games",
+          .options = {},
+          .footer = "",
+          .run = [arguments] { return run_train(*arguments); },
+          .add = [arguments](CLI::App& verb) { add_train_options(verb, *arguments); }};
 }
 
 }  // namespace tilewright

@@ -1,11 +1,14 @@
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/app/command_line.hpp"
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/print.hpp"
+#include "tilewright/app/verb.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/json.hpp"
 #include "tilewright/base/json_difference.hpp"
@@ -114,6 +117,17 @@ int run_verify(const VerifyArguments& arguments) {
   print(fmt::format("{}: {}{}{}\n", path.string(), found, equal || verdicts->checked.empty() ? "" : "; ",
                     printable(join(verdicts->checked, "; "))));
   return equal ? kExitDone : kExitDiffers;
+}
+
+Verb verify_verb() {
+  const auto arguments = std::make_shared<VerifyArguments>();
+  return {.name = "verify",
+          .summary = "compute a result again, compare every number, and check every file of a run",
+          .options = {{"result", &arguments->result, "a result.json, or the directory of a run", {.positional = true}},
+                      {"json", &arguments->json, "everything as JSON"}},
+          .footer = examples_text({{"tilewright verify runs/alexnet", "the run in a directory"},
+                                   {"tilewright verify runs/alexnet/result.json", "a result file alone"}}),
+          .run = [arguments] { return run_verify(*arguments); }};
 }
 
 }  // namespace tilewright

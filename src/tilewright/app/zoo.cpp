@@ -1,12 +1,16 @@
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/app/command_line.hpp"
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/print.hpp"
+#include "tilewright/app/verb.hpp"
 #include "tilewright/base/text.hpp"
+#include "tilewright/study/common_options.hpp"
 #include "tilewright/vta/machine.hpp"
 #include "tilewright/zoo/zoo.hpp"
 
@@ -142,6 +146,22 @@ int run_zoo(const ZooArguments& arguments) {
   if (network->layers.empty()) return report(invalid(fmt::format("{}: has no layer to write", source)));
   print(to_yaml(*network));
   return kExitDone;
+}
+
+Verb zoo_verb() {
+  const auto arguments = std::make_shared<ZooArguments>();
+  return {
+      .name = "zoo",
+      .summary = "list the built-in networks and machines, or show one",
+      .options = {{"source", &arguments->source, "a name of the zoo, or any network or machine file", {.positional = true}},
+                  batch_field(arguments->batch),
+                  dim_field(arguments->dims),
+                  {"yaml", &arguments->yaml, "a network as a YAML file of ours, which every verb reads"},
+                  {"json", &arguments->json, "everything as JSON"}},
+      .footer = examples_text({{"tilewright zoo", "everything there is"},
+                               {"tilewright zoo resnet18", "the layers of a network"},
+                               {"tilewright zoo zoo:eyeriss", "a machine as its file has it"}}),
+      .run = [arguments] { return run_zoo(*arguments); }};
 }
 
 }  // namespace tilewright

@@ -114,7 +114,7 @@ std::optional<Json> json_of(const OptionField& field) {
 }  // namespace
 
 std::string flag_of(const OptionField& field) {
-  std::string flag = "--" + std::string(field.name);
+  std::string flag = "--" + std::string(field.traits.flag.empty() ? field.name : field.traits.flag);
   std::ranges::replace(flag, '_', '-');
   return flag;
 }

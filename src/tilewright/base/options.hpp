@@ -36,12 +36,13 @@ using OptionTarget =
                  std::optional<std::int64_t>*, std::optional<double>*, std::optional<std::string>*, Worded>;
 
 struct OptionTraits {
+  std::string_view flag = "";    // on the command line, where it is not the name: "dim" of `dims`
   std::string_view group = "";   // heading in the help
   std::string_view letter = "";  // "o": -o as well
   bool positional = false;       // named by its place on the command line
   bool recorded = true;          // part of what a result depends on, so of run.json; false for how and where it is done
   double least = -1e300, most = 1e300;  // of a number
-  bool default_is_said = false;         // by the meaning
+  bool default_is_said = false;         // by the meaning, or not worth saying
 };
 
 struct OptionField {

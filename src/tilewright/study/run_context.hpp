@@ -16,6 +16,7 @@ class RunDirectory;
 
 // How far a study is, in the caller's terms.
 struct ProgressState {
+  std::string title;               // "resnet18 on eyeriss"; may be empty
   std::int64_t done = 0, all = 0;  // of `unit`
   std::string unit;                // "samples"
   std::string words;               // what there is to say besides, on one line
