@@ -56,6 +56,31 @@ TEST(AgentsSearcher, ExplorationIsChargedAndBounded) {
   EXPECT_EQ(bounded->story().explored, 30);
 }
 
+TEST(AgentsSearcher, WhatIsKnownIsHeardLateAndThenUsed) {
+  Bench bench;
+  bench.options.known_after = 0.3;
+  const auto of_one = [&](bool told, std::uint64_t seed) {
+    const auto searcher = bench.make(200, seed);
+    const std::vector<Proposal> known = {{0, bench.one.best()}};
+    if (told) searcher->notice(known, std::vector<Verdict>{{true, 0, {1, 0, 0}}});
+    std::vector<Point> made;
+    for (const Proposal& proposal : run(*searcher, bench.spaces, 200, bench.threads).proposals) {
+      if (proposal.problem == 0) made.push_back(proposal.point);
+    }
+    return made;
+  };
+  std::ptrdiff_t near_told = 0, near_alone = 0;
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+    const std::vector<Point> told = of_one(true, seed), alone = of_one(false, seed);
+    // Until then it proposes as if nothing were known; afterwards it refines the known point.
+    EXPECT_EQ(std::vector(told.begin(), told.begin() + 60), std::vector(alone.begin(), alone.begin() + 60));
+    const auto near = [&](const Point& point) { return bench.one.latency(point) < 1.6; };
+    near_told += std::count_if(told.begin() + 60, told.begin() + 120, near);
+    near_alone += std::count_if(alone.begin() + 60, alone.begin() + 120, near);
+  }
+  EXPECT_GT(near_told, 2 * near_alone);
+}
+
 TEST(AgentsSearcher, TheFirstSamplesAreThoseOfTheExplorer) {
   for (const char* policy : {"random", "sobol", "genetic"}) {
     Bench bench;

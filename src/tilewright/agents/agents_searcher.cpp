@@ -50,6 +50,8 @@ std::vector<Setting> settings_of(AgentsOptions& options) {
       {"linkage", "average, complete or ward", &options.linkage, 0, 1, {"average", "complete", "ward"}},
       {"threshold", "distance at which the dendrogram is cut; 0 = by the number of agents", &options.threshold, 0, 1e6},
       {"agents", "how many; 0 = by the best silhouette", &options.agents, 0, 1000},
+      {"known_after", "share of the samples after which the team hears what is known, the classic dataflows, say",
+       &options.known_after, 0, 1},
       {"joint", "one team for all problems; off: one for each", &options.joint},
       {"drift", "samples per problem between two looks at the correlation; 0 = never", &options.drift, 0, 1e12},
       {"drift_limit", "adjusted Rand index below which the assignment is revised", &options.drift_limit, -1, 1},
@@ -94,6 +96,8 @@ Result<std::unique_ptr<AgentsSearcher>> AgentsSearcher::make(std::vector<const D
   const std::size_t problems = searcher->spaces_.size();
   searcher->explored_.assign(problems, 0);
   searcher->told_.assign(problems, 0);
+  searcher->knows_known_.assign(problems, false);
+  searcher->known_at_ = static_cast<std::int64_t>(options.known_after * static_cast<double>(samples));
   TW_TRY(searcher->correlation_, correlation_options(options));
   TW_TRY(searcher->clustering_, clustering_options(options));
   TW_TRY(const auto named, assignment_named(options.assign, all_parameters(searcher->spaces_), seed));
@@ -153,6 +157,7 @@ void AgentsSearcher::tell(std::span<const Proposal> proposals, std::span<const V
     return explorer_->tell(proposals, verdicts);
   }
   team_->tell(proposals, verdicts);
+  for (std::size_t problem = 0; problem < spaces_.size(); ++problem) tell_known(problem);
   if (options_.drift > 0 && *std::ranges::min_element(told_) >= next_look_) look_for_drift();
 }
 
@@ -176,12 +181,22 @@ void AgentsSearcher::begin_team() {
                                  seed_ + static_cast<std::uint64_t>(story_.revisions), threads_, from_ ? &*from_ : nullptr);
   TW_ASSERT(team);
   team_ = std::move(team).value();
-  for (const ExplorationData* seen : {&known_, &data_}) {
-    for (const ExplorationData::Sample& sample : seen->samples) {
-      team_->notice(sample.problem, sample.point, sample.verdict);
-    }
+  for (const ExplorationData::Sample& sample : data_.samples) team_->notice(sample.problem, sample.point, sample.verdict);
+  for (std::size_t problem = 0; problem < spaces_.size(); ++problem) {
+    knows_known_[problem] = false;
+    tell_known(problem);
   }
   if (options_.drift == 0) data_.samples.clear();
+}
+
+// A known point that is good but no neighbour of the best would draw the team's first moves to itself, and its policies with
+// them. Late enough, it counts only where the team has found nothing better.
+void AgentsSearcher::tell_known(std::size_t problem) {
+  if (knows_known_[problem] || told_[problem] < known_at_) return;
+  knows_known_[problem] = true;
+  for (const ExplorationData::Sample& sample : known_.samples) {
+    if (sample.problem == problem) team_->notice(problem, sample.point, sample.verdict);
+  }
 }
 
 void AgentsSearcher::look_for_drift() {

@@ -32,6 +32,7 @@ struct AgentsOptions {
   std::string linkage = "average";        // average, complete, ward
   double threshold = 0;                   // distance at which the dendrogram is cut; 0 = by the number of agents
   std::int64_t agents = 0;                // how many; 0 = by the best silhouette
+  double known_after = 0.3;               // share of a problem's budget after which the team hears what is known
   bool joint = true;                      // one team for all problems; off: one for each
   std::int64_t drift = 0;                 // samples per problem between two looks at the correlation; 0 = never
   double drift_limit = 0.5;               // adjusted Rand index below which the assignment is revised
@@ -68,6 +69,7 @@ class AgentsSearcher final : public Searcher {
   bool is_exploring() const;
   void cluster_parameters();
   void begin_team();
+  void tell_known(std::size_t problem);
   void look_for_drift();
 
   std::vector<const DesignSpace*> spaces_;
@@ -78,10 +80,12 @@ class AgentsSearcher final : public Searcher {
   ClusteringOptions clustering_;
   bool clusters_ = true;  // whether the assignment comes from them
   std::int64_t explore_each_ = 0;
+  std::int64_t known_at_ = 0;  // samples of a problem after which the team hears what is known of it
   std::vector<std::int64_t> explored_, told_;
   std::unique_ptr<Searcher> explorer_;
   ExplorationData data_;
-  ExplorationData known_;  // before the first ask: for the team, not for what correlates
+  ExplorationData known_;          // before the first ask: for the team, not for what correlates
+  std::vector<bool> knows_known_;  // the team, by problem
   std::optional<SavedTeam> from_;
   AgentsStory story_;
   std::unique_ptr<TeamSearcher> team_;
