@@ -42,18 +42,18 @@ struct Bench {
 TEST(AgentsSearcher, ExplorationIsChargedAndBounded) {
   Bench bench;
   const auto searcher = bench.make(200);
-  EXPECT_FALSE(searcher->saved());  // no team yet
+  EXPECT_FALSE(agents_story(*searcher)->team);  // no team yet
   const Course course = run(*searcher, bench.spaces, 200, bench.threads);
-  EXPECT_EQ(searcher->story().explored, 2 * 50);  // a quarter of both budgets
+  EXPECT_EQ(agents_story(*searcher)->explored, 2 * 50);  // a quarter of both budgets
   EXPECT_EQ(course.ledgers[0].samples, 200);
   EXPECT_EQ(course.ledgers[1].samples, 200);
   EXPECT_EQ(course.proposals.size(), 400U);
-  ASSERT_TRUE(searcher->saved());
+  ASSERT_TRUE(agents_story(*searcher)->team);
 
   bench.options.explore_samples = 30;  // of both problems together
   const auto bounded = bench.make(200);
   run(*bounded, bench.spaces, 200, bench.threads);
-  EXPECT_EQ(bounded->story().explored, 30);
+  EXPECT_EQ(agents_story(*bounded)->explored, 30);
 }
 
 TEST(AgentsSearcher, WhatIsKnownIsHeardLateAndThenUsed) {
@@ -108,25 +108,25 @@ TEST(AgentsSearcher, ClustersAreThoseOfTheExploredSamples) {
   bench.options.agents = 3;
   const auto searcher = bench.make(600);
   run(*searcher, bench.spaces, 310, bench.threads);
-  ASSERT_TRUE(searcher->story().clustered);
-  const ClusteredAgents& clustered = *searcher->story().clustered;
-  EXPECT_EQ(searcher->story().assignment, clustered.assignment);
-  EXPECT_EQ(searcher->story().assignment.agents.size(), 3U);
+  ASSERT_TRUE(agents_story(*searcher)->clustered);
+  const ClusteredAgents clustered = *agents_story(*searcher)->clustered;
+  EXPECT_EQ(agents_story(*searcher)->assignment, clustered.assignment);
+  EXPECT_EQ(agents_story(*searcher)->assignment.agents.size(), 3U);
   // Sizes A and B make up for each other, so one agent has both.
   const auto agents = agents_of(clustered.assignment, all_parameters(bench.spaces));
   EXPECT_EQ(agents[TargetSpace::kTileA], agents[TargetSpace::kTileB]);
-  EXPECT_EQ(searcher->saved()->assignment.agents, clustered.assignment.agents);
+  EXPECT_EQ(agents_story(*searcher)->team->assignment.agents, clustered.assignment.agents);
 }
 
 TEST(AgentsSearcher, AssignmentsByName) {
   Bench bench;
   const auto agents = [&](const std::string& assign) {
-    bench.options.assign = assign;
+    bench.options.assign = *assignment_choice(assign);
     const auto searcher = bench.make(60);
     run(*searcher, bench.spaces, 60, bench.threads);
-    EXPECT_FALSE(searcher->story().clustered) << assign;
-    EXPECT_EQ(searcher->saved()->assignment.agents, searcher->story().assignment.agents);
-    return searcher->story().assignment.agents;
+    EXPECT_FALSE(agents_story(*searcher)->clustered) << assign;
+    EXPECT_EQ(agents_story(*searcher)->team->assignment.agents, agents_story(*searcher)->assignment.agents);
+    return agents_story(*searcher)->assignment.agents;
   };
   EXPECT_EQ(agents("single").size(), 1U);
   EXPECT_EQ(agents("per-parameter").size(), 6U);
@@ -143,11 +143,12 @@ TEST(AgentsSearcher, AnAssignmentFromAFile) {
   const auto path = scratch / "tilewright_assignment.yaml";
   const AgentAssignment halves{{{"tile.A@0", "parallel@0", "order.Z@7"}, {"order.A@0", "order.B@0", "tile.B@0"}}, "by hand"};
   ASSERT_TRUE(write_file(path, to_yaml(halves)));
-  bench.options.assign = path.string();
+  bench.options.assign = *assignment_choice(path.string());
   const auto searcher = bench.make(60);
   // What is not there is dropped, and what nobody has goes to the agent with most of its role.
-  EXPECT_EQ(searcher->story().assignment.agents.size(), 2U);
-  EXPECT_THAT(searcher->story().assignment.agents[0], testing::UnorderedElementsAre("tile.A@0", "parallel@0", "tile.C@0"));
+  EXPECT_EQ(agents_story(*searcher)->assignment.agents.size(), 2U);
+  EXPECT_THAT(agents_story(*searcher)->assignment.agents[0],
+              testing::UnorderedElementsAre("tile.A@0", "parallel@0", "tile.C@0"));
   run(*searcher, bench.spaces, 60, bench.threads);
 
   ASSERT_TRUE(write_file(path, to_yaml(AgentAssignment{{{"tile.Q@0"}, {"seed_l2"}}, "of another space"})));
@@ -156,35 +157,52 @@ TEST(AgentsSearcher, AnAssignmentFromAFile) {
   EXPECT_THAT(bench.refusal(), HasSubstr("tilewright_assignment.yaml"));
 }
 
+TEST(AgentsSearcher, AnAssignmentFromMemoryIsThatOfItsFile) {
+  Bench bench;
+  const AgentAssignment halves{{{"tile.A@0", "parallel@0", "order.Z@7"}, {"order.A@0", "order.B@0", "tile.B@0"}}, "by hand"};
+  bench.options.assign = halves;
+  EXPECT_EQ(text_of(bench.options.assign), "by hand");
+  const auto searcher = bench.make(60);
+  EXPECT_THAT(agents_story(*searcher)->assignment.agents[0],
+              testing::UnorderedElementsAre("tile.A@0", "parallel@0", "tile.C@0"));
+  bench.options.assign = AgentAssignment{{{"tile.Q@0"}}, "of another space"};
+  EXPECT_THAT(bench.refusal(), HasSubstr("the assignment: no name, 'tile.Q@0' the first"));
+}
+
 TEST(AgentsSearcher, WrongOptionsAreRefusedBeforeTheFirstSample) {
   const auto refusal = [](const auto& change) {
     Bench bench;
     change(bench.options);
     return bench.refusal();
   };
-  EXPECT_THAT(refusal([](AgentsOptions& o) { o.assign = "by-rule"; }),
-              HasSubstr("assignment 'by-rule' is not known (did you mean 'by-role'?) and is no file"));
-  for (const char* wrong : {"random:0", "random:7", "random:x", "random:"}) {
-    EXPECT_THAT(refusal([&](AgentsOptions& o) { o.assign = wrong; }), HasSubstr("expected random:K with K from 1 to 6"));
+  const auto misread = [](const char* text) { return assignment_choice(text).error().message; };
+  EXPECT_THAT(misread("by-rule"), HasSubstr("assignment 'by-rule' is not known (did you mean 'by-role'?) and is no file"));
+  for (const char* wrong : {"random:0", "random:x", "random:"}) {
+    EXPECT_THAT(misread(wrong), HasSubstr("expected random:K with K from 1 to the number of parameters"));
   }
+  EXPECT_THAT(refusal([](AgentsOptions& o) { o.assign = RandomAgents{7}; }),
+              HasSubstr("expected random:K with K from 1 to 6"));
   EXPECT_THAT(refusal([](AgentsOptions& o) { o.explore = "sobel"; }), HasSubstr("did you mean 'sobol'?"));
-  EXPECT_THAT(refusal([](AgentsOptions& o) { o.correlation = "person"; }), HasSubstr("did you mean 'pearson'?"));
-  EXPECT_THAT(refusal([](AgentsOptions& o) { o.linkage = "wart"; }), HasSubstr("did you mean 'ward'?"));
+  for (const auto& [setting, value, hint] : {std::tuple("agents.correlation", "person", "did you mean 'pearson'?"),
+                                             std::tuple("agents.linkage", "wart", "did you mean 'ward'?")}) {
+    AgentsOptions options;
+    EXPECT_THAT(apply_settings({{setting, value}}, "agents", settings_of(options)).error().message, HasSubstr(hint));
+  }
   EXPECT_THAT(refusal([](AgentsOptions& o) { o.team.learning.critic = "onw"; }), HasSubstr("critic 'onw' is not known"));
   EXPECT_THAT(refusal([](AgentsOptions& o) { o.threshold = 0.5, o.agents = 3; }),
               HasSubstr("agents.threshold and agents.agents are both given"));
 }
 
 TEST(AgentsSearcher, EveryMeasureAndLinkageMakesATeam) {
-  for (const char* correlation : {"pearson", "spearman", "distance", "mutual-information"}) {
-    for (const char* linkage : {"average", "ward"}) {
+  for (const Dependence correlation : all_dependences()) {
+    for (const Linkage linkage : {Linkage::Average, Linkage::Ward}) {
       Bench bench;
       bench.options.correlation = correlation;
       bench.options.linkage = linkage;
       const auto searcher = bench.make(100);
       run(*searcher, bench.spaces, 40, bench.threads);
-      EXPECT_THAT(searcher->story().assignment.origin, HasSubstr(correlation));
-      EXPECT_THAT(searcher->story().assignment.origin, HasSubstr(linkage));
+      EXPECT_THAT(agents_story(*searcher)->assignment.origin, HasSubstr(std::string(name(correlation))));
+      EXPECT_THAT(agents_story(*searcher)->assignment.origin, HasSubstr(std::string(name(linkage))));
     }
   }
 }
@@ -194,11 +212,11 @@ TEST(AgentsSearcher, AThresholdCutsTheDendrogram) {
   bench.options.threshold = 1e-9;
   const auto apart = bench.make(100);
   run(*apart, bench.spaces, 40, bench.threads);
-  EXPECT_EQ(apart->story().assignment.agents.size(), 6U);
+  EXPECT_EQ(agents_story(*apart)->assignment.agents.size(), 6U);
   bench.options.threshold = 10;
   const auto together = bench.make(100);
   run(*together, bench.spaces, 40, bench.threads);
-  EXPECT_EQ(together->story().assignment.agents.size(), 1U);
+  EXPECT_EQ(agents_story(*together)->assignment.agents.size(), 1U);
 }
 
 // The team samples near the optimum, where parameters depend on each other otherwise than among random points.
@@ -208,11 +226,11 @@ TEST(AgentsSearcher, DriftRevisesTheAssignmentAndKeepsTheBest) {
   bench.options.drift_limit = 1;  // any other clustering
   const auto searcher = bench.make(400);
   const Course course = run(*searcher, bench.spaces, 400, bench.threads);
-  EXPECT_GT(searcher->story().revisions, 0);
+  EXPECT_GT(agents_story(*searcher)->revisions, 0);
   EXPECT_EQ(course.ledgers[0].samples, 400);
-  EXPECT_EQ(searcher->saved()->assignment.agents, searcher->story().assignment.agents);
+  EXPECT_EQ(agents_story(*searcher)->team->assignment.agents, agents_story(*searcher)->assignment.agents);
   // The best point of each problem is the first that the new team remembers.
-  const SavedTeam saved = *searcher->saved();
+  const SavedTeam saved = *agents_story(*searcher)->team;
   const TeamHeads heads(bench.spaces, saved.parameters, saved.assignment);
   for (std::size_t problem = 0; problem < 2; ++problem) {
     std::vector<std::int32_t> expected;
@@ -230,24 +248,24 @@ TEST(AgentsSearcher, WithoutDriftNothingIsRevised) {
   Bench bench;
   const auto never = bench.make(200);
   const Course plain = run(*never, bench.spaces, 200, bench.threads);
-  EXPECT_EQ(never->story().revisions, 0);
+  EXPECT_EQ(agents_story(*never)->revisions, 0);
   bench.options.drift = 50;
   bench.options.drift_limit = -1;  // no clustering is that different
   const auto looking = bench.make(200);
   EXPECT_EQ(points(run(*looking, bench.spaces, 200, bench.threads)), points(plain));
-  EXPECT_EQ(looking->story().revisions, 0);
+  EXPECT_EQ(agents_story(*looking)->revisions, 0);
 }
 
 TEST(AgentsSearcher, ATrainedTeamStartsWithoutExploration) {
   Bench bench;
   const auto teacher = bench.make(200);
   run(*teacher, bench.spaces, 200, bench.threads);
-  const SavedTeam saved = *teacher->saved();
-  bench.options.assign = "clusters";
+  const SavedTeam saved = *agents_story(*teacher)->team;
+  bench.options.assign = *assignment_choice("clusters");
   const auto pupil = bench.make(100, 2, &saved);
   run(*pupil, bench.spaces, 60, bench.threads);
-  EXPECT_EQ(pupil->story().explored, 0);
-  EXPECT_EQ(pupil->story().assignment.agents, saved.assignment.agents);
+  EXPECT_EQ(agents_story(*pupil)->explored, 0);
+  EXPECT_EQ(agents_story(*pupil)->assignment.agents, saved.assignment.agents);
 
   SavedTeam foreign = saved;
   for (auto& agent : foreign.assignment.agents) {

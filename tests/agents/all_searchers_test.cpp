@@ -66,7 +66,7 @@ TEST_P(EachSearcher, KeepsBudgetAndLawOnMappings) {
     ThreadPool threads(count);
     const auto made = make_searcher({GetParam(), spaces, 120, 3, kQuick}, threads);
     ASSERT_TRUE(made) << made.error().message;
-    const Course course = run(*made->searcher, spaces, 120, threads, "edp");
+    const Course course = run(**made, spaces, 120, threads, "edp");
     std::vector<Point>& points = runs.emplace_back();
     for (const Proposal& proposal : course.proposals) {
       const DesignSpace& space = *spaces[proposal.problem];
@@ -81,7 +81,7 @@ TEST_P(EachSearcher, KeepsBudgetAndLawOnMappings) {
       EXPECT_TRUE(ledger.best);
       EXPECT_LT(ledger.repeated, 60);
     }
-    EXPECT_EQ(made->agents != nullptr, GetParam() == "agents");
+    EXPECT_EQ(agents_story(**made) != nullptr, GetParam() == "agents");
   }
   EXPECT_EQ(runs[0], runs[1]);
 }
@@ -95,7 +95,7 @@ TEST_P(EachSearcher, WorksOnTheSpaceOfTheGym) {
     return;
   }
   ASSERT_TRUE(made) << made.error().message;
-  const Course course = run(*made->searcher, {&space}, 60, threads, "edp");
+  const Course course = run(**made, {&space}, 60, threads, "edp");
   EXPECT_EQ(course.ledgers[0].samples, 60);
   for (const Proposal& proposal : course.proposals) EXPECT_TRUE(is_legal(space, proposal.point));
 }
@@ -106,7 +106,7 @@ TEST_P(EachSearcher, WorksWhereThereIsNothingToChoose) {
   ThreadPool threads(1);
   const auto made = make_searcher({GetParam(), {&space}, 20, 1, kQuick}, threads);
   ASSERT_TRUE(made) << made.error().message;
-  const Course course = run(*made->searcher, {&space}, 20, threads, "edp");
+  const Course course = run(**made, {&space}, 20, threads, "edp");
   EXPECT_GE(course.ledgers[0].valid, 1);
   EXPECT_LE(course.ledgers[0].samples, 20);
   EXPECT_EQ(course.ledgers[0].best->outcome.metrics.macs, 1);
@@ -156,7 +156,7 @@ TEST(AllSearchers, ExhaustiveProposesEveryCanonicalMappingOnce) {
     ThreadPool threads(2);
     const auto made = make_searcher({"exhaustive", {&space}, 1'000'000, 1, {}}, threads);
     ASSERT_TRUE(made) << made.error().message;
-    const Course course = run(*made->searcher, {&space}, 1'000'000, threads, "edp");
+    const Course course = run(**made, {&space}, 1'000'000, threads, "edp");
     std::set<Point> proposed;
     for (const Proposal& proposal : course.proposals) EXPECT_TRUE(proposed.insert(proposal.point).second);
     EXPECT_EQ(proposed, expected);
@@ -169,7 +169,7 @@ TEST(AllSearchers, ASingleAgentSolvesASmallSpace) {
   const TargetSpace space("target", 0.3F, 6);
   const auto made = make_searcher({"rl", {&space}, 3000, 1, {{"rl.hidden", "16"}}}, threads);
   ASSERT_TRUE(made);
-  const Course course = run(*made->searcher, {&space}, 3000, threads, "latency");
+  const Course course = run(**made, {&space}, 3000, threads, "latency");
   EXPECT_LT(course.ledgers[0].best->score[0], 1.0001);
 }
 
@@ -181,9 +181,9 @@ TEST(AllSearchers, PerLayerTeamsAreApart) {
     settings["agents.joint"] = joint;
     auto made = make_searcher({"agents", spaces, 100, 1, settings}, threads);
     EXPECT_TRUE(made);
-    EXPECT_EQ(made->agents != nullptr, std::string(joint) == "true");
+    EXPECT_EQ(agents_story(**made) != nullptr, std::string(joint) == "true");
     std::vector<Point> points;
-    for (const Proposal& proposal : run(*made->searcher, spaces, 100, threads, "latency").proposals) {
+    for (const Proposal& proposal : run(**made, spaces, 100, threads, "latency").proposals) {
       if (proposal.problem == 0) points.push_back(proposal.point);
     }
     EXPECT_EQ(points.size(), 100U);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "target_space.hpp"
+#include "tilewright/agents/dcoc_problem.hpp"
 #include "tilewright/search/search_loop.hpp"
 
 namespace tilewright {
@@ -29,9 +30,7 @@ Course run_chameleon(const DesignSpace& space, const ChameleonOptions& options, 
   Course run;
   ThreadPool threads(thread_count);
   std::vector<std::unique_ptr<PointSearcher>> searchers;
-  auto made = make_chameleon(space, options, seed, threads);
-  const ChameleonSearcher& chameleon = *made;
-  searchers.push_back(std::move(made));
+  searchers.push_back(make_chameleon(space, options, seed, threads));
   const auto searcher = each_alone(std::move(searchers));
   SearchLoop loop({&space}, *objective_named("latency"), samples, threads);
   loop.on_sample = [&](const Proposal& proposal, const Outcome&, const Verdict&) { run.points.push_back(proposal.point); };
@@ -40,7 +39,7 @@ Course run_chameleon(const DesignSpace& space, const ChameleonOptions& options, 
   }
   run.best = loop.ledgers()[0].best->score[0];
   run.repeated = loop.ledgers()[0].repeated;
-  run.calibrations = chameleon.calibrations();
+  run.calibrations = calibrations_of(*searcher, 0);
   return run;
 }
 

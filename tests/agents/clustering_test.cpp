@@ -230,10 +230,11 @@ TEST(ChooseClusters, OfOneOrTwoParameters) {
 }
 
 TEST(Linkages, HaveNames) {
-  for (const Linkage linkage : all_linkages()) EXPECT_EQ(*linkage_named(name_of(linkage)), linkage);
-  const auto wrong = linkage_named("averge");
+  for (const Linkage linkage : all_linkages()) EXPECT_EQ(*named<Linkage>(name_of(linkage)), linkage);
+  const auto wrong = named<Linkage>("averge");
   ASSERT_FALSE(wrong);
-  EXPECT_EQ(wrong.error().message, "linkage is 'averge', expected average, complete, ward (did you mean 'average'?)");
+  EXPECT_EQ(wrong.error().message,
+            "linkage 'averge' is not known (did you mean 'average'?), expected one of average, complete, ward");
 }
 
 TEST(AdjustedRandIndex, OfEqualPartitionsIsOneWhateverTheyAreCalled) {

@@ -299,11 +299,12 @@ TEST(Contrast, OfSamplesThatAreAllTakenIsNothing) {
 }
 
 TEST(Dependences, HaveNames) {
-  for (const Dependence dependence : all_dependences()) EXPECT_EQ(*dependence_named(name_of(dependence)), dependence);
-  const auto wrong = dependence_named("mutual");
+  for (const Dependence dependence : all_dependences()) EXPECT_EQ(*named<Dependence>(name_of(dependence)), dependence);
+  const auto wrong = named<Dependence>("mutual");
   ASSERT_FALSE(wrong);
-  EXPECT_EQ(dependence_named("peerson").error().message,
-            "correlation is 'peerson', expected pearson, spearman, distance, mutual-information (did you mean 'pearson'?)");
+  EXPECT_EQ(named<Dependence>("peerson").error().message,
+            "correlation 'peerson' is not known (did you mean 'pearson'?), expected one of pearson, spearman, distance, "
+            "mutual-information");
 }
 
 TEST(ToTable, ScalesWithinTheProblemAndRanksByScore) {

@@ -88,10 +88,8 @@ Recorded run_dcoc(const DesignSpace& space, const DcocOptions& options, std::int
                   std::size_t thread_count = 1) {
   Recorded run;
   ThreadPool threads(thread_count);
-  auto made = std::make_unique<DcocSearcher>(space, options, seed, threads);
-  const DcocSearcher& dcoc = *made;
   std::vector<std::unique_ptr<PointSearcher>> searchers;
-  searchers.push_back(std::move(made));
+  searchers.push_back(std::make_unique<DcocSearcher>(space, options, seed, threads));
   const auto searcher = each_alone(std::move(searchers));
   SearchLoop loop({&space}, *objective_named("latency"), samples, threads);
   loop.on_sample = [&](const Proposal& proposal, const Outcome&, const Verdict& verdict) {
@@ -102,7 +100,7 @@ Recorded run_dcoc(const DesignSpace& space, const DcocOptions& options, std::int
   }
   EXPECT_EQ(loop.ledgers()[0].repeated, 0);
   run.best = loop.ledgers()[0].best ? loop.ledgers()[0].best->score[0] : 0;
-  run.calibrations = dcoc.calibrations();
+  run.calibrations = calibrations_of(*searcher, 0);
   return run;
 }
 

@@ -172,11 +172,11 @@ TEST(MappingSpace, ProcessingElementsAreThoseOfTheMachine) {
 }
 
 TEST(MappingSpace, TilesAreNamed) {
-  for (const Tiles tiles : {Tiles::Any, Tiles::Divisors, Tiles::Gamma}) EXPECT_EQ(*tiles_named(name_of(tiles)), tiles);
-  const auto wrong = tiles_named("divisor");
+  for (const Tiles tiles : {Tiles::Any, Tiles::Divisors, Tiles::Gamma}) EXPECT_EQ(*named<Tiles>(name_of(tiles)), tiles);
+  const auto wrong = named<Tiles>("divisor");
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().message,
-            "tiles 'divisor' are not known (did you mean 'divisors'?), expected any, divisors or gamma");
+            "tiles 'divisor' is not known (did you mean 'divisors'?), expected one of any, divisors, gamma");
 }
 
 TEST(MappingSpace, ReasonsAreThoseOfTheModel) {

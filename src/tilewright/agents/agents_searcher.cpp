@@ -14,22 +14,24 @@ namespace {
 constexpr double kLeastRows = 200;         // of the best quantile: fewer tell nothing about thirty parameters
 constexpr std::size_t kMostRows = 20'000;  // newest samples that drift is judged by
 
-Result<CorrelationOptions> correlation_options(const AgentsOptions& options) {
-  CorrelationOptions correlation;
-  TW_TRY(correlation.dependence, dependence_named(options.correlation));
-  correlation.quantile = options.quantile;
-  return correlation;
-}
-
 Result<ClusteringOptions> clustering_options(const AgentsOptions& options) {
   ClusteringOptions clustering;
-  TW_TRY(clustering.linkage, linkage_named(options.linkage));
+  clustering.linkage = options.linkage;
   if (options.threshold > 0) clustering.threshold = options.threshold;
   if (options.agents > 0) clustering.agents = static_cast<std::size_t>(options.agents);
   if (clustering.threshold && clustering.agents) {
     return invalid("agents.threshold and agents.agents are both given, expected one of them");
   }
   return clustering;
+}
+
+Worded worded(AssignmentChoice& choice) {
+  return {[&choice] { return text_of(choice); },
+          [&choice](const std::string& text) -> Result<Done> {
+            TW_TRY(choice, assignment_choice(text));
+            return Done{};
+          },
+          {}};
 }
 
 }  // namespace
@@ -39,15 +41,10 @@ std::vector<Setting> settings_of(AgentsOptions& options) {
       {"explore", "exploration: random, sobol, or a classical searcher", &options.explore},
       {"explore_samples", "of all problems together", &options.explore_samples, 0, 1e9},
       {"explore_share", "of the budget at most", &options.explore_share, 0, 1},
-      {"assign", "clusters, single, per-parameter, by-role, random:K, or a file", &options.assign},
-      {"correlation",
-       "pearson, spearman, distance or mutual-information",
-       &options.correlation,
-       0,
-       1,
-       {"pearson", "spearman", "distance", "mutual-information"}},
+      {"assign", "clusters, single, per-parameter, by-role, random:K, or a file", worded(options.assign)},
+      {"correlation", "pearson, spearman, distance or mutual-information", worded(options.correlation)},
       {"quantile", "best share of the samples that counts; 1 = all, weighted", &options.quantile, 1e-4, 1},
-      {"linkage", "average, complete or ward", &options.linkage, 0, 1, {"average", "complete", "ward"}},
+      {"linkage", "average, complete or ward", worded(options.linkage)},
       {"threshold", "distance at which the dendrogram is cut; 0 = by the number of agents", &options.threshold, 0, 1e6},
       {"agents", "how many; 0 = by the best silhouette", &options.agents, 0, 1000},
       {"known_after", "share of the samples after which the team hears what is known, the classic dataflows, say",
@@ -60,32 +57,56 @@ std::vector<Setting> settings_of(AgentsOptions& options) {
   return settings;
 }
 
-Result<std::optional<AgentAssignment>> assignment_named(const std::string& text, const std::vector<Parameter>& parameters,
-                                                        std::uint64_t seed) {
-  using Named = std::optional<AgentAssignment>;
-  if (text == "clusters") return Named{};
-  if (text == "single") return Named{assign_single(parameters)};
-  if (text == "per-parameter") return Named{assign_per_parameter(parameters)};
-  if (text == "by-role") return Named{assign_by_role(parameters)};
+std::string text_of(const AssignmentChoice& choice) {
+  if (const auto* rule = std::get_if<AssignmentRule>(&choice)) return std::string(name(*rule));
+  if (const auto* random = std::get_if<RandomAgents>(&choice)) return fmt::format("random:{}", random->count);
+  if (const auto* file = std::get_if<AssignmentFile>(&choice)) return file->path;
+  return std::get<AgentAssignment>(choice).origin;
+}
+
+Result<AssignmentChoice> assignment_choice(const std::string& text) {
+  if (const auto rule = named<AssignmentRule>(text)) return AssignmentChoice{*rule};
   if (text.starts_with("random:")) {
     const auto count = parse_integer(text.substr(7));
-    if (!count || *count < 1 || *count > static_cast<std::int64_t>(parameters.size())) {
-      return invalid(fmt::format("assignment '{}': expected random:K with K from 1 to {}", text, parameters.size()));
+    if (!count || *count < 1) {
+      return invalid(fmt::format("assignment '{}': expected random:K with K from 1 to the number of parameters", text));
     }
-    return Named{assign_randomly(parameters, static_cast<std::size_t>(*count), seed)};
+    return AssignmentChoice{RandomAgents{static_cast<std::size_t>(*count)}};
   }
   std::error_code status;
-  if (std::filesystem::is_regular_file(text, status)) {
-    TW_TRY(const std::string content, read_file(text));
-    TW_TRY(const AgentAssignment assignment, assignment_from_yaml(content, text));
-    TW_TRY([[maybe_unused]] const Done names, check_names(assignment, parameters, text));
-    return Named{fitted(assignment, parameters)};
-  }
+  if (std::filesystem::is_regular_file(text, status)) return AssignmentChoice{AssignmentFile{text}};
   const std::vector<std::string> names = {"clusters", "single", "per-parameter", "by-role", "random:4"};
   return invalid(
       fmt::format("assignment '{}' is not known{} and is no file, expected clusters, single, per-parameter, by-role, "
                   "random:K or a file",
                   text, did_you_mean(text, names)));
+}
+
+Result<std::optional<AgentAssignment>> assignment_by(const AssignmentChoice& choice,
+                                                     const std::vector<Parameter>& parameters, std::uint64_t seed) {
+  using Made = std::optional<AgentAssignment>;
+  const auto given = [&](const AgentAssignment& assignment, const std::string& where) -> Result<Made> {
+    TW_TRY([[maybe_unused]] const Done names, check_names(assignment, parameters, where));
+    return Made{fitted(assignment, parameters)};
+  };
+  if (const auto* rule = std::get_if<AssignmentRule>(&choice)) {
+    if (*rule == AssignmentRule::Clusters) return Made{};
+    if (*rule == AssignmentRule::Single) return Made{assign_single(parameters)};
+    return Made{*rule == AssignmentRule::ByRole ? assign_by_role(parameters) : assign_per_parameter(parameters)};
+  }
+  if (const auto* random = std::get_if<RandomAgents>(&choice)) {
+    if (random->count > parameters.size()) {
+      return invalid(
+          fmt::format("assignment '{}': expected random:K with K from 1 to {}", text_of(choice), parameters.size()));
+    }
+    return Made{assign_randomly(parameters, random->count, seed)};
+  }
+  if (const auto* file = std::get_if<AssignmentFile>(&choice)) {
+    TW_TRY(const std::string content, read_file(file->path));
+    TW_TRY(const AgentAssignment assignment, assignment_from_yaml(content, file->path));
+    return given(assignment, file->path);
+  }
+  return given(std::get<AgentAssignment>(choice), "the assignment");
 }
 
 Result<std::unique_ptr<AgentsSearcher>> AgentsSearcher::make(std::vector<const DesignSpace*> spaces,
@@ -98,9 +119,9 @@ Result<std::unique_ptr<AgentsSearcher>> AgentsSearcher::make(std::vector<const D
   searcher->told_.assign(problems, 0);
   searcher->knows_known_.assign(problems, false);
   searcher->known_at_ = static_cast<std::int64_t>(options.known_after * static_cast<double>(samples));
-  TW_TRY(searcher->correlation_, correlation_options(options));
+  searcher->correlation_ = {.dependence = options.correlation, .quantile = options.quantile};
   TW_TRY(searcher->clustering_, clustering_options(options));
-  TW_TRY(const auto named, assignment_named(options.assign, all_parameters(searcher->spaces_), seed));
+  TW_TRY(const auto named, assignment_by(options.assign, all_parameters(searcher->spaces_), seed));
   if (named) {
     searcher->clusters_ = false;
     searcher->story_.assignment = *named;
@@ -219,9 +240,14 @@ void AgentsSearcher::look_for_drift() {
   clusters_ = true;
 }
 
-std::optional<SavedTeam> AgentsSearcher::saved() const {
-  if (team_ == nullptr) return std::nullopt;
-  return team_->saved();
+std::shared_ptr<const AgentsStory> agents_story(const Searcher& searcher) {
+  return std::dynamic_pointer_cast<const AgentsStory>(searcher.story());
+}
+
+std::shared_ptr<const Story> AgentsSearcher::story() const {
+  auto story = std::make_shared<AgentsStory>(story_);
+  if (team_ != nullptr) story->team = team_->saved();
+  return story;
 }
 
 }  // namespace tilewright

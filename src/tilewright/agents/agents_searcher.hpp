@@ -13,6 +13,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "tilewright/agents/clustering.hpp"
@@ -22,31 +24,60 @@
 
 namespace tilewright {
 
+// How parameters come to agents: by a rule, at random, or as somebody says.
+enum class AssignmentRule : std::uint8_t { Clusters, Single, PerParameter, ByRole };
+template <>
+struct Names<AssignmentRule> {
+  static constexpr std::string_view kWhat = "assignment";
+  static constexpr NameTable<AssignmentRule, 4> kTable = {{{AssignmentRule::Clusters, "clusters"},
+                                                           {AssignmentRule::Single, "single"},
+                                                           {AssignmentRule::PerParameter, "per-parameter"},
+                                                           {AssignmentRule::ByRole, "by-role"}}};
+};
+struct RandomAgents {
+  std::size_t count = 1;
+};
+struct AssignmentFile {
+  std::string path;
+};
+using AssignmentChoice = std::variant<AssignmentRule, RandomAgents, AssignmentFile, AgentAssignment>;
+// "clusters", "single", "per-parameter", "by-role", "random:K", or a file. One that is in memory is called by its origin,
+// and has no way back.
+std::string text_of(const AssignmentChoice& choice);
+Result<AssignmentChoice> assignment_choice(const std::string& text);
+// The assignment of these parameters; nothing where it is left to clusters.
+Result<std::optional<AgentAssignment>> assignment_by(const AssignmentChoice& choice,
+                                                     const std::vector<Parameter>& parameters, std::uint64_t seed);
+
 struct AgentsOptions {
   std::string explore = "random";         // random, sobol, or a classical searcher
   std::int64_t explore_samples = 20'000;  // of all problems together, as in the paper
   double explore_share = 0.0625;          // of the budget at most
-  std::string assign = "clusters";        // clusters, single, per-parameter, by-role, random:K, or a file
-  std::string correlation = "pearson";    // pearson, spearman, distance, mutual-information
-  double quantile = 0.1;                  // best share of the samples that counts; 1 = all, weighted
-  std::string linkage = "average";        // average, complete, ward
-  double threshold = 0;                   // distance at which the dendrogram is cut; 0 = by the number of agents
-  std::int64_t agents = 0;                // how many; 0 = by the best silhouette
-  double known_after = 0.3;               // share of a problem's budget after which the team hears what is known
-  bool joint = true;                      // one team for all problems; off: one for each
-  std::int64_t drift = 0;                 // samples per problem between two looks at the correlation; 0 = never
-  double drift_limit = 0.5;               // adjusted Rand index below which the assignment is revised
+  AssignmentChoice assign = AssignmentRule::Clusters;
+  Dependence correlation = Dependence::Pearson;
+  double quantile = 0.1;  // best share of the samples that counts; 1 = all, weighted
+  Linkage linkage = Linkage::Average;
+  double threshold = 0;      // distance at which the dendrogram is cut; 0 = by the number of agents
+  std::int64_t agents = 0;   // how many; 0 = by the best silhouette
+  double known_after = 0.3;  // share of a problem's budget after which the team hears what is known
+  bool joint = true;         // one team for all problems; off: one for each
+  std::int64_t drift = 0;    // samples per problem between two looks at the correlation; 0 = never
+  double drift_limit = 0.5;  // adjusted Rand index below which the assignment is revised
   TeamOptions team;
 };
 std::vector<Setting> settings_of(AgentsOptions& options);
 
-// What is known about the agents of a run, for its report.
-struct AgentsStory {
+// What is known about the agents of a run.
+struct AgentsStory final : Story {
   std::optional<ClusteredAgents> clustered;  // when the assignment came from clusters
   AgentAssignment assignment;
   std::int64_t explored = 0;  // samples, of all problems
   std::int64_t revisions = 0;
+  std::optional<SavedTeam> team;  // as far as it has learned; nothing before there is one
 };
+
+// The story of a searcher that is one team for all problems; null for any other.
+std::shared_ptr<const AgentsStory> agents_story(const Searcher& searcher);
 
 class AgentsSearcher final : public Searcher {
  public:
@@ -59,8 +90,7 @@ class AgentsSearcher final : public Searcher {
   void tell(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) override;
   void notice(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) override;
 
-  const AgentsStory& story() const { return story_; }
-  std::optional<SavedTeam> saved() const;  // nothing before there is a team
+  std::shared_ptr<const Story> story() const override;  // an AgentsStory
 
  private:
   AgentsSearcher(std::vector<const DesignSpace*> spaces, AgentsOptions options, std::uint64_t seed, ThreadPool& threads)
@@ -91,9 +121,5 @@ class AgentsSearcher final : public Searcher {
   std::unique_ptr<TeamSearcher> team_;
   std::int64_t next_look_ = 0;
 };
-
-// The assignment a text names: single, per-parameter, by-role, random:K, or a file; nothing for "clusters".
-Result<std::optional<AgentAssignment>> assignment_named(const std::string& text, const std::vector<Parameter>& parameters,
-                                                        std::uint64_t seed);
 
 }  // namespace tilewright

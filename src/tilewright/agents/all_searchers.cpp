@@ -1,54 +1,55 @@
 #include "tilewright/agents/all_searchers.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
 #include "tilewright/agents/chameleon.hpp"
 #include "tilewright/agents/dcoc.hpp"
+#include "tilewright/agents/network_codesign.hpp"
 #include "tilewright/base/text.hpp"
 
 namespace tilewright {
 namespace {
 
-// One searcher of a single problem for each problem.
-class Apart final : public Searcher {
- public:
-  explicit Apart(std::vector<std::unique_ptr<Searcher>> searchers) : searchers_(std::move(searchers)) {}
+using Made = Result<std::unique_ptr<Searcher>>;
+using Values = Result<std::vector<SettingValue>>;
 
-  void ask(std::span<const std::int64_t> room, std::vector<Proposal>& proposals) override {
-    for (std::size_t problem = 0; problem < searchers_.size(); ++problem) {
-      if (room[problem] == 0) continue;
-      const std::size_t first = proposals.size();
-      searchers_[problem]->ask(room.subspan(problem, 1), proposals);
-      for (std::size_t i = first; i < proposals.size(); ++i) proposals[i].problem = problem;
-    }
-  }
-
-  void tell(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) override {
-    share(proposals, verdicts, &Searcher::tell);
-  }
-
-  void notice(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) override {
-    share(proposals, verdicts, &Searcher::notice);
-  }
-
- private:
-  using Listen = void (Searcher::*)(std::span<const Proposal>, std::span<const Verdict>);
-
-  void share(std::span<const Proposal> proposals, std::span<const Verdict> verdicts, Listen listen) {
-    for (std::size_t first = 0, last = 0; first < proposals.size(); first = last) {
-      const std::size_t problem = proposals[first].problem;
-      while (last < proposals.size() && proposals[last].problem == problem) ++last;
-      std::vector<Proposal> own(proposals.begin() + static_cast<std::ptrdiff_t>(first),
-                                proposals.begin() + static_cast<std::ptrdiff_t>(last));
-      for (Proposal& proposal : own) proposal.problem = 0;
-      (searchers_[problem].get()->*listen)(own, verdicts.subspan(first, last - first));
-    }
-  }
-
-  std::vector<std::unique_ptr<Searcher>> searchers_;
+struct Kind {
+  SearcherInfo info;
+  std::function<Made(const SearchRequest&, ThreadPool&)> make;
+  std::function<Values(const Settings&)> values;
 };
+
+std::uint64_t seed_of(std::uint64_t seed, std::size_t problem) { return Rng(seed, "problem").fork("", problem).key(); }
+
+// One searcher per problem: make(space, seed).
+template <typename Make>
+Made one_each(const SearchRequest& request, const Make& make) {
+  std::vector<std::unique_ptr<PointSearcher>> searchers;
+  for (std::size_t problem = 0; problem < request.spaces.size(); ++problem) {
+    TW_TRY(searchers.emplace_back(), make(*request.spaces[problem], seed_of(request.seed, problem)));
+  }
+  return each_alone(std::move(searchers));
+}
+
+using MadeOne = Result<std::unique_ptr<PointSearcher>>;
+
+template <typename Options>
+Result<Options> options_from(std::string_view name, const Settings& settings) {
+  Options options;
+  TW_TRY([[maybe_unused]] const Done applied, apply_settings(settings, name, settings_of(options)));
+  return options;
+}
+
+template <typename Options>
+std::function<Values(const Settings&)> values_in_force(std::string_view name) {
+  return [name](const Settings& settings) -> Values {
+    TW_TRY(Options options, options_from<Options>(name, settings));
+    return values_of(settings_of(options));
+  };
+}
 
 TeamOptions team_of(const RlOptions& options) {
   TeamOptions team;
@@ -61,56 +62,96 @@ TeamOptions team_of(const RlOptions& options) {
   return team;
 }
 
-std::uint64_t seed_of(std::uint64_t seed, std::size_t problem) { return Rng(seed, "problem").fork("", problem).key(); }
-
-Result<MadeSearcher> make_rl(const SearchRequest& request, ThreadPool& threads) {
-  RlOptions options;
-  TW_TRY(const Done applied, apply_settings(request.settings, "rl", settings_of(options)));
-  std::vector<std::unique_ptr<Searcher>> searchers;
-  for (std::size_t problem = 0; problem < request.spaces.size(); ++problem) {
-    const std::vector<const DesignSpace*> space = {request.spaces[problem]};
-    TW_TRY(searchers.emplace_back(), TeamSearcher::make(space, assign_single(all_parameters(space)), team_of(options),
-                                                        seed_of(request.seed, problem), threads));
-  }
-  return MadeSearcher{std::make_unique<Apart>(std::move(searchers)), nullptr};
+Made make_rl(const SearchRequest& request, ThreadPool& threads) {
+  TW_TRY(const RlOptions options, options_from<RlOptions>("rl", request.settings));
+  return one_each(request, [&](const DesignSpace& space, std::uint64_t seed) -> MadeOne {
+    TW_TRY(auto team,
+           TeamSearcher::make({&space}, assign_single(all_parameters({&space})), team_of(options), seed, threads));
+    return of_one_problem(std::move(team));
+  });
 }
 
-Result<MadeSearcher> make_agents(const SearchRequest& request, ThreadPool& threads) {
-  AgentsOptions options;
-  TW_TRY(const Done applied, apply_settings(request.settings, "agents", settings_of(options)));
+Made make_agents(const SearchRequest& request, ThreadPool& threads) {
+  TW_TRY(AgentsOptions options, options_from<AgentsOptions>("agents", request.settings));
+  if (request.assignment != nullptr) options.assign = *request.assignment;
   if (options.joint) {
-    TW_TRY(std::unique_ptr<AgentsSearcher> searcher,
-           AgentsSearcher::make(request.spaces, options, request.samples, request.seed, threads, request.from));
-    const AgentsSearcher* agents = searcher.get();
-    return MadeSearcher{std::move(searcher), agents};
+    TW_TRY(auto team, AgentsSearcher::make(request.spaces, options, request.samples, request.seed, threads, request.from));
+    return std::unique_ptr<Searcher>(std::move(team));
   }
-  std::vector<std::unique_ptr<Searcher>> searchers;
-  for (std::size_t problem = 0; problem < request.spaces.size(); ++problem) {
-    TW_TRY(searchers.emplace_back(), AgentsSearcher::make({request.spaces[problem]}, options, request.samples,
-                                                          seed_of(request.seed, problem), threads, request.from));
-  }
-  return MadeSearcher{std::make_unique<Apart>(std::move(searchers)), nullptr};
+  return one_each(request, [&](const DesignSpace& space, std::uint64_t seed) -> MadeOne {
+    TW_TRY(auto team, AgentsSearcher::make({&space}, options, request.samples, seed, threads, request.from));
+    return of_one_problem(std::move(team));
+  });
 }
 
-Result<std::unique_ptr<PointSearcher>> make_surrogate_searcher(const SearchRequest& request, std::size_t problem,
-                                                               ThreadPool& threads) {
-  const DesignSpace& space = *request.spaces[problem];
-  const std::uint64_t seed = seed_of(request.seed, problem);
-  if (request.name == "chameleon") {
-    ChameleonOptions options;
-    TW_TRY(const Done applied, apply_settings(request.settings, "chameleon", settings_of(options)));
-    return std::unique_ptr<PointSearcher>(make_chameleon(space, options, seed, threads));
-  }
-  DcocOptions options;
-  TW_TRY(const Done applied, apply_settings(request.settings, "dcoc", settings_of(options)));
-  return std::unique_ptr<PointSearcher>(std::make_unique<DcocSearcher>(space, options, seed, threads));
+Made make_dcoc(const SearchRequest& request, ThreadPool& threads) {
+  TW_TRY(const DcocOptions options, options_from<DcocOptions>("dcoc", request.settings));
+  return one_each(request, [&](const DesignSpace& space, std::uint64_t seed) -> MadeOne {
+    return std::unique_ptr<PointSearcher>(std::make_unique<DcocSearcher>(space, options, seed, threads));
+  });
 }
 
-template <typename Options>
-Result<std::vector<SettingValue>> values_in_force(std::string_view name, const Settings& settings) {
-  Options options;
-  TW_TRY(const Done applied, apply_settings(settings, name, settings_of(options)));
-  return values_of(settings_of(options));
+Made make_dcoc_network(const SearchRequest& request, ThreadPool& threads) {
+  TW_TRY(const DcocOptions options, options_from<DcocOptions>("dcoc", request.settings));
+  std::vector<const CodesignSpace*> spaces;
+  for (const DesignSpace* space : request.spaces) spaces.push_back(dynamic_cast<const CodesignSpace*>(space));
+  const bool searches_machine = std::ranges::all_of(
+      spaces, [](const CodesignSpace* space) { return space != nullptr && space->hardware_parameters() > 0; });
+  if (!searches_machine || request.counts.size() != spaces.size()) {
+    return invalid("dcoc-network searches one machine for the layers of a network, expected codesign without --machine");
+  }
+  return std::unique_ptr<Searcher>(
+      std::make_unique<NetworkCodesign>(spaces, request.counts, options, request.samples, request.seed, threads));
+}
+
+Made make_chameleons(const SearchRequest& request, ThreadPool& threads) {
+  TW_TRY(const ChameleonOptions options, options_from<ChameleonOptions>("chameleon", request.settings));
+  return one_each(request, [&](const DesignSpace& space, std::uint64_t seed) -> MadeOne {
+    return make_chameleon(space, options, seed, threads);
+  });
+}
+
+Kind classical(const SearcherInfo& info) {
+  const auto make = [name = info.name](const SearchRequest& request, ThreadPool&) {
+    return one_each(request, [&](const DesignSpace& space, std::uint64_t seed) {
+      return make_classical_searcher(name, space, request.samples, seed, request.settings);
+    });
+  };
+  return {info, make, [name = info.name](const Settings& settings) { return classical_settings(name, settings); }};
+}
+
+constexpr std::string_view kNetworkWide = "dcoc-network";
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> all = [] {
+    std::vector<Kind> made = {
+        {{"agents", "a team of agents, each with a cluster of correlated parameters, on all layers together"},
+         make_agents,
+         values_in_force<AgentsOptions>("agents")},
+        {{"rl", "a single agent with one policy over all parameters, each layer by itself"},
+         make_rl,
+         values_in_force<RlOptions>("rl")}};
+    for (const SearcherInfo& info : classical_searchers()) made.push_back(classical(info));
+    made.push_back({{"dcoc", "agents for machine, threads and tiles on a surrogate, with Confidence Sampling"},
+                    make_dcoc,
+                    values_in_force<DcocOptions>("dcoc")});
+    made.push_back({{"chameleon", "one agent on a surrogate, with adaptive k-means sampling"},
+                    make_chameleons,
+                    values_in_force<ChameleonOptions>("chameleon")});
+    made.push_back({{kNetworkWide, "dcoc with one machine for all layers, by successive halving over machines"},
+                    make_dcoc_network,
+                    values_in_force<DcocOptions>("dcoc")});
+    return made;
+  }();
+  return all;
+}
+
+std::vector<SearcherInfo> infos(bool with_network_wide) {
+  std::vector<SearcherInfo> all;
+  for (const Kind& kind : kinds()) {
+    if (with_network_wide || kind.info.name != kNetworkWide) all.push_back(kind.info);
+  }
+  return all;
 }
 
 }  // namespace
@@ -130,30 +171,25 @@ std::vector<Setting> settings_of(RlOptions& options) {
 }
 
 const std::vector<SearcherInfo>& all_searchers() {
-  static const std::vector<SearcherInfo> infos = [] {
-    std::vector<SearcherInfo> all = {
-        {"agents", "a team of agents, each with a cluster of correlated parameters, on all layers together"},
-        {"rl", "a single agent with one policy over all parameters, each layer by itself"}};
-    all.insert(all.end(), classical_searchers().begin(), classical_searchers().end());
-    all.push_back({"dcoc", "agents for machine, threads and tiles on a surrogate, with Confidence Sampling"});
-    all.push_back({"chameleon", "one agent on a surrogate, with adaptive k-means sampling"});
-    return all;
-  }();
-  return infos;
+  static const std::vector<SearcherInfo> all = infos(false);
+  return all;
+}
+
+const std::vector<SearcherInfo>& codesign_searchers() {
+  static const std::vector<SearcherInfo> all = infos(true);
+  return all;
 }
 
 Result<std::vector<SettingValue>> settings_in_force(std::string_view name, const Settings& settings) {
-  if (name == "agents") return values_in_force<AgentsOptions>(name, settings);
-  if (name == "rl") return values_in_force<RlOptions>(name, settings);
-  if (name == "dcoc") return values_in_force<DcocOptions>(name, settings);
-  if (name == "chameleon") return values_in_force<ChameleonOptions>(name, settings);
-  return classical_settings(name, settings);
+  const auto kind = std::ranges::find(kinds(), name, [](const Kind& one) { return one.info.name; });
+  return kind != kinds().end() ? kind->values(settings) : std::vector<SettingValue>{};
 }
 
-Result<MadeSearcher> make_searcher(const SearchRequest& request, ThreadPool& threads) {
+Result<std::unique_ptr<Searcher>> make_searcher(const SearchRequest& request, ThreadPool& threads) {
   std::vector<std::string> names;
   for (const SearcherInfo& info : all_searchers()) names.emplace_back(info.name);
-  if (std::ranges::find(names, request.name) == names.end()) {
+  const auto kind = std::ranges::find(kinds(), request.name, [](const Kind& one) { return one.info.name; });
+  if (kind == kinds().end()) {
     return Error{ErrorCode::NotFound,
                  fmt::format("searcher '{}' is not known{}, expected one of {}", printable(request.name),
                              did_you_mean(request.name, names), join(names, ", "))};
@@ -170,18 +206,7 @@ Result<MadeSearcher> make_searcher(const SearchRequest& request, ThreadPool& thr
   if (request.from != nullptr && request.name != "agents") {
     return invalid(fmt::format("--from gives a trained team to agents, but --search is {}", request.name));
   }
-  if (request.name == "agents") return make_agents(request, threads);
-  if (request.name == "rl") return make_rl(request, threads);
-  std::vector<std::unique_ptr<PointSearcher>> searchers;
-  for (std::size_t problem = 0; problem < request.spaces.size(); ++problem) {
-    if (request.name == "dcoc" || request.name == "chameleon") {
-      TW_TRY(searchers.emplace_back(), make_surrogate_searcher(request, problem, threads));
-      continue;
-    }
-    TW_TRY(searchers.emplace_back(), make_classical_searcher(request.name, *request.spaces[problem], request.samples,
-                                                             seed_of(request.seed, problem), request.settings));
-  }
-  return MadeSearcher{each_alone(std::move(searchers)), nullptr};
+  return kind->make(request, threads);
 }
 
 }  // namespace tilewright

@@ -1,4 +1,4 @@
-// Every searcher by name, those that learn included.
+// Every searcher by name, those that learn included: the one place where searchers are made.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,9 @@
 
 namespace tilewright {
 
+// Those that search any space; and with them those that search one machine for several layers (codesign).
 const std::vector<SearcherInfo>& all_searchers();
+const std::vector<SearcherInfo>& codesign_searchers();
 
 // A single agent with one policy over all parameters, each problem by itself: the baseline of the papers.
 struct RlOptions {
@@ -26,17 +28,17 @@ struct SearchRequest {
   std::vector<const DesignSpace*> spaces;
   std::int64_t samples = 1'000;  // per problem
   std::uint64_t seed = 1;
-  Settings settings;                // of any searcher; those of others are checked too
-  const SavedTeam* from = nullptr;  // agents only
+  Settings settings;                            // of any searcher; those of others are checked too
+  const SavedTeam* from = nullptr;              // agents only
+  const AgentAssignment* assignment = nullptr;  // agents only: instead of agents.assign
+  std::vector<double> counts = {};              // dcoc-network only: how often the network has each problem
 };
 
-struct MadeSearcher {
-  std::unique_ptr<Searcher> searcher;
-  const AgentsSearcher* agents = nullptr;  // when it is one team for all problems
-};
-Result<MadeSearcher> make_searcher(const SearchRequest& request, ThreadPool& threads);
+// An Error when there is no such searcher, when a setting of any searcher is wrong, or when the searcher cannot work on the
+// spaces. `threads` outlives it.
+Result<std::unique_ptr<Searcher>> make_searcher(const SearchRequest& request, ThreadPool& threads);
 
-// Hyper-parameters of a searcher with their values after `settings`.
+// Hyper-parameters of a searcher with their values after `settings`. Those of dcoc-network are called dcoc.
 Result<std::vector<SettingValue>> settings_in_force(std::string_view name, const Settings& settings);
 
 }  // namespace tilewright

@@ -22,7 +22,7 @@ std::vector<std::size_t> all_below(std::size_t count) {
 // AutoTVM's cost model on knobs, which knows nothing of limits.
 ProblemOptions blind_problem() { return {.trees = {}, .knows_limits = false, .program_features = false}; }
 
-class Chameleon final : public ChameleonSearcher {
+class Chameleon final : public PointSearcher {
  public:
   Chameleon(const DesignSpace& space, const ChameleonOptions& options, std::uint64_t seed, ThreadPool& threads)
       : options_(options),
@@ -50,7 +50,7 @@ class Chameleon final : public ChameleonSearcher {
 
   void notice(std::span<const Point> points, std::span<const Verdict> verdicts) override { tell(points, verdicts); }
 
-  const std::vector<Calibration>& calibrations() const override { return problem_.calibrations(); }
+  std::shared_ptr<const Story> story() const override { return std::make_shared<SurrogateStory>(problem_.calibrations()); }
 
  private:
   struct Visited {
@@ -163,8 +163,8 @@ std::vector<Setting> settings_of(ChameleonOptions& options) {
   return settings;
 }
 
-std::unique_ptr<ChameleonSearcher> make_chameleon(const DesignSpace& space, const ChameleonOptions& options,
-                                                  std::uint64_t seed, ThreadPool& threads) {
+std::unique_ptr<PointSearcher> make_chameleon(const DesignSpace& space, const ChameleonOptions& options, std::uint64_t seed,
+                                              ThreadPool& threads) {
   return std::make_unique<Chameleon>(space, options, seed, threads);
 }
 

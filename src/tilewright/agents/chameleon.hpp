@@ -34,12 +34,8 @@ struct ChameleonOptions {
 };
 std::vector<Setting> settings_of(ChameleonOptions& options);
 
-class ChameleonSearcher : public PointSearcher {
- public:
-  // Of the surrogate, one entry per round after the first.
-  virtual const std::vector<Calibration>& calibrations() const = 0;
-};
-std::unique_ptr<ChameleonSearcher> make_chameleon(const DesignSpace& space, const ChameleonOptions& options,
-                                                  std::uint64_t seed, ThreadPool& threads);
+// Its story is that of the surrogate.
+std::unique_ptr<PointSearcher> make_chameleon(const DesignSpace& space, const ChameleonOptions& options, std::uint64_t seed,
+                                              ThreadPool& threads);
 
 }  // namespace tilewright

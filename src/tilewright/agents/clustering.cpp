@@ -76,28 +76,6 @@ const std::vector<Linkage>& all_linkages() {
   return all;
 }
 
-std::string_view name_of(Linkage linkage) {
-  switch (linkage) {
-    case Linkage::Average:
-      return "average";
-    case Linkage::Complete:
-      return "complete";
-    case Linkage::Ward:
-      return "ward";
-  }
-  return "";
-}
-
-Result<Linkage> linkage_named(std::string_view name) {
-  std::vector<std::string> names;
-  for (const Linkage linkage : all_linkages()) {
-    if (name == name_of(linkage)) return linkage;
-    names.emplace_back(name_of(linkage));
-  }
-  return invalid(
-      fmt::format("linkage is '{}', expected {}{}", printable(name), join(names, ", "), did_you_mean(name, names)));
-}
-
 Dendrogram cluster(const CorrelationMatrix& matrix, Linkage linkage) {
   const std::size_t n = matrix.names.size();
   Dendrogram dendrogram{n, {}, {}};

@@ -10,13 +10,19 @@
 
 #include "tilewright/agents/assignment.hpp"
 #include "tilewright/agents/correlation.hpp"
+#include "tilewright/base/names.hpp"
 
 namespace tilewright {
 
 enum class Linkage { Average, Complete, Ward };
 const std::vector<Linkage>& all_linkages();
-Result<Linkage> linkage_named(std::string_view name);
-std::string_view name_of(Linkage linkage);
+template <>
+struct Names<Linkage> {
+  static constexpr std::string_view kWhat = "linkage";
+  static constexpr NameTable<Linkage, 3> kTable = {
+      {{Linkage::Average, "average"}, {Linkage::Complete, "complete"}, {Linkage::Ward, "ward"}}};
+};
+constexpr std::string_view name_of(Linkage linkage) { return name(linkage); }
 
 // Step s joins clusters `a` < `b` (below n: a parameter; n + t: the result of step t) at `height`, their distance. Ward's is
 // sqrt(2 |a| |b| / (|a| + |b|)) times the distance of their centres, so that two parameters alone are at their own distance.

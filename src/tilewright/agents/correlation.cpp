@@ -111,30 +111,6 @@ const std::vector<Dependence>& all_dependences() {
   return all;
 }
 
-std::string_view name_of(Dependence dependence) {
-  switch (dependence) {
-    case Dependence::Pearson:
-      return "pearson";
-    case Dependence::Spearman:
-      return "spearman";
-    case Dependence::Distance:
-      return "distance";
-    case Dependence::MutualInformation:
-      return "mutual-information";
-  }
-  return "";
-}
-
-Result<Dependence> dependence_named(std::string_view name) {
-  std::vector<std::string> names;
-  for (const Dependence dependence : all_dependences()) {
-    if (name == name_of(dependence)) return dependence;
-    names.emplace_back(name_of(dependence));
-  }
-  return invalid(
-      fmt::format("correlation is '{}', expected {}{}", printable(name), join(names, ", "), did_you_mean(name, names)));
-}
-
 std::vector<CorrelationBlock> correlation_blocks(const ExplorationTable& table, std::optional<double> quantile,
                                                  std::span<const double> weights) {
   std::size_t problems = 0;

@@ -20,14 +20,22 @@
 #include <vector>
 
 #include "tilewright/agents/exploration.hpp"
+#include "tilewright/base/names.hpp"
 #include "tilewright/base/result.hpp"
 
 namespace tilewright {
 
 enum class Dependence { Pearson, Spearman, Distance, MutualInformation };
 const std::vector<Dependence>& all_dependences();
-Result<Dependence> dependence_named(std::string_view name);  // "pearson", "spearman", "distance", "mutual-information"
-std::string_view name_of(Dependence dependence);
+template <>
+struct Names<Dependence> {
+  static constexpr std::string_view kWhat = "correlation";
+  static constexpr NameTable<Dependence, 4> kTable = {{{Dependence::Pearson, "pearson"},
+                                                       {Dependence::Spearman, "spearman"},
+                                                       {Dependence::Distance, "distance"},
+                                                       {Dependence::MutualInformation, "mutual-information"}}};
+};
+constexpr std::string_view name_of(Dependence dependence) { return name(dependence); }
 
 struct CorrelationOptions {
   Dependence dependence = Dependence::Pearson;

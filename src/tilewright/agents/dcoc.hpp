@@ -65,9 +65,9 @@ class DcocSearcher final : public PointSearcher {
   void ask(std::size_t most, std::vector<Point>& points) override;
   void tell(std::span<const Point> points, std::span<const Verdict> verdicts) override;
   void notice(std::span<const Point> points, std::span<const Verdict> verdicts) override;
-
-  // Of the surrogate, one entry per round after the first.
-  const std::vector<Calibration>& calibrations() const { return problem_.calibrations(); }
+  std::shared_ptr<const Story> story() const override {  // of the surrogate
+    return std::make_shared<SurrogateStory>(problem_.calibrations());
+  }
 
  private:
   void walk_worlds();

@@ -54,6 +54,13 @@ bool is_given_up(const CodesignSpace& space, PointView point) {
 
 }  // namespace
 
+std::vector<Calibration> calibrations_of(const Searcher& searcher, std::size_t problem) {
+  const std::shared_ptr<const Story> all = searcher.story();
+  const auto* apart = dynamic_cast<const StoriesApart*>(all.get());
+  const auto* surrogate = apart != nullptr ? dynamic_cast<const SurrogateStory*>(apart->problems[problem].get()) : nullptr;
+  return surrogate != nullptr ? surrogate->calibrations : std::vector<Calibration>{};
+}
+
 SurrogateProblem::SurrogateProblem(const DesignSpace& space, const ProblemOptions& options)
     : space_(&space), codesign_(dynamic_cast<const CodesignSpace*>(&space)), options_(options), trees_(options.trees) {}
 

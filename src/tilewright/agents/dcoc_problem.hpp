@@ -18,6 +18,14 @@
 
 namespace tilewright {
 
+// How well a surrogate predicted what was then measured: one entry per round after the first.
+struct SurrogateStory final : Story {
+  explicit SurrogateStory(std::vector<Calibration> rounds) : calibrations(std::move(rounds)) {}
+  std::vector<Calibration> calibrations;
+};
+// Of one problem of a searcher; none where it has no surrogate.
+std::vector<Calibration> calibrations_of(const Searcher& searcher, std::size_t problem);
+
 struct ProblemOptions {
   BoostedTreesOptions trees;
   bool knows_limits = true;        // of a CodesignSpace: points beyond them are known to be infeasible without measuring

@@ -363,6 +363,14 @@ void NetworkCodesign::tell(std::span<const Proposal> proposals, std::span<const 
   show_measured(walk_, team_, shown, of, rewards);
 }
 
+std::shared_ptr<const Story> NetworkCodesign::story() const {
+  auto stories = std::make_shared<StoriesApart>();
+  for (const SurrogateProblem& problem : problems_) {
+    stories->problems.push_back(std::make_shared<SurrogateStory>(problem.calibrations()));
+  }
+  return stories;
+}
+
 std::vector<NetworkCodesign::MeasuredMachine> NetworkCodesign::measured_machines() const {
   std::vector<MeasuredMachine> result;
   for (const Site& site : machines_) {

@@ -1,4 +1,4 @@
-// Co-design of a whole network: one machine for all layers, a schedule for each.
+// Co-design of a whole network, `dcoc-network`: one machine for all layers, a schedule for each.
 //
 // The agents are those of DCOC. A group of worlds has one world per layer; the hardware agent moves the machine of the whole
 // group and is rewarded with the network's predicted performance on it: the sum over layers of count × the best time known
@@ -33,6 +33,7 @@ class NetworkCodesign final : public Searcher {
   void ask(std::span<const std::int64_t> room, std::vector<Proposal>& proposals) override;
   void tell(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) override;
   void notice(std::span<const Proposal>, std::span<const Verdict>) override {}  // machines have no classics
+  std::shared_ptr<const Story> story() const override;                          // of each layer's surrogate
 
   struct MeasuredMachine {
     vta::Machine machine;
@@ -45,7 +46,6 @@ class NetworkCodesign final : public Searcher {
 
   std::size_t machine_count() const { return machines_.size(); }    // within the area, before any measurement
   std::size_t machines_in_play() const { return in_play_.size(); }  // in the latest round
-  const std::vector<Calibration>& calibrations(std::size_t layer) const { return problems_[layer].calibrations(); }
 
  private:
   // What is known of one machine, by layer: natural logarithms of scores, infinite where nothing is.

@@ -30,13 +30,13 @@ Result<AgentsQuestion> read_question(const AgentsArguments& arguments, const Map
     return invalid(fmt::format("--samples is {}, expected at most {}", arguments.samples, kMostSamples));
   }
   question.exploration = {arguments.explore, arguments.samples / layers, arguments.seed};
-  TW_TRY(question.correlation.dependence, dependence_named(arguments.correlation));
+  TW_TRY(question.correlation.dependence, named<Dependence>(arguments.correlation));
   if (!(arguments.quantile > 0 && arguments.quantile <= 1)) {
     return invalid(fmt::format("--quantile is {}, expected more than 0 and at most 1", arguments.quantile));
   }
   question.correlation.quantile = arguments.quantile;
   question.correlation.contrast = arguments.contrast;
-  TW_TRY(question.clustering.linkage, linkage_named(arguments.linkage));
+  TW_TRY(question.clustering.linkage, named<Linkage>(arguments.linkage));
   if (arguments.threshold && arguments.agents) {
     return invalid("--threshold and --agents are both given, expected one of them");
   }

@@ -23,9 +23,9 @@ namespace tilewright {
 namespace {
 
 int run_cases(const EvaluateArguments& arguments) {
-  const Result<Model> model = model_named(arguments.job.model);
+  const Result<Model> model = named<Model>(arguments.job.model);
   if (!model) return report(model.error());
-  const Result<Constraints> constraints = constraints_named(arguments.job.constraints);
+  const Result<Constraints> constraints = named<Constraints>(arguments.job.constraints);
   if (!constraints) return report(constraints.error());
   std::ifstream file;
   if (arguments.cases != "-") {

@@ -11,31 +11,7 @@ namespace {
 
 using Reason = Infeasible::Reason;
 
-template <typename Choice, std::size_t Count>
-Result<Choice> choice_named(const std::pair<std::string_view, Choice> (&choices)[Count], std::string_view name,
-                            std::string_view what) {
-  std::vector<std::string> names;
-  for (const auto& [known, choice] : choices) {
-    if (known == name) return choice;
-    names.emplace_back(known);
-  }
-  std::string hint = did_you_mean(name, names);
-  if (hint.empty()) hint = fmt::format(", expected one of {}", join(names, ", "));
-  return invalid(fmt::format("{} '{}' is not known{}", what, name, hint));
-}
-
-constexpr std::pair<std::string_view, Model> kModels[] = {{"sound", Model::Sound},
-                                                          {"exact", Model::Exact},
-                                                          {"maestro", Model::Maestro},
-                                                          {"maestro@e1d8efd", Model::MaestroE1d8efd}};
-constexpr std::pair<std::string_view, Constraints> kConstraints[] = {
-    {"hard", Constraints::Hard}, {"soft", Constraints::Soft}, {"report", Constraints::Report}};
-
 }  // namespace
-
-std::string_view name_of(Model model) { return kModels[static_cast<std::size_t>(model)].first; }
-Result<Model> model_named(std::string_view name) { return choice_named(kModels, name, "model"); }
-Result<Constraints> constraints_named(std::string_view name) { return choice_named(kConstraints, name, "constraints"); }
 
 std::string_view name_of(Infeasible::Reason reason) {
   switch (reason) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <variant>
 
+#include "tilewright/base/names.hpp"
 #include "tilewright/base/units.hpp"
 #include "tilewright/workload/nest.hpp"
 
@@ -20,8 +21,15 @@ enum class Model : std::uint8_t {
   MaestroE1d8efd,  // the older MAESTRO that GAMMA and ArchGym pin, number for number
 };
 constexpr bool is_maestro(Model model) { return model == Model::Maestro || model == Model::MaestroE1d8efd; }
-std::string_view name_of(Model model);  // "sound", "exact", "maestro", "maestro@e1d8efd"
-Result<Model> model_named(std::string_view name);
+template <>
+struct Names<Model> {
+  static constexpr std::string_view kWhat = "model";
+  static constexpr NameTable<Model, 4> kTable = {{{Model::Sound, "sound"},
+                                                  {Model::Exact, "exact"},
+                                                  {Model::Maestro, "maestro"},
+                                                  {Model::MaestroE1d8efd, "maestro@e1d8efd"}}};
+};
+constexpr std::string_view name_of(Model model) { return name(model); }
 
 // What a broken buffer or bandwidth limit means to the sound model.
 enum class Constraints : std::uint8_t {
@@ -29,7 +37,12 @@ enum class Constraints : std::uint8_t {
   Soft,    // feasible, with Cost::violation > 0 for a search to weigh
   Report,  // feasible, limits are only shown
 };
-Result<Constraints> constraints_named(std::string_view name);
+template <>
+struct Names<Constraints> {
+  static constexpr std::string_view kWhat = "constraints";
+  static constexpr NameTable<Constraints, 3> kTable = {
+      {{Constraints::Hard, "hard"}, {Constraints::Soft, "soft"}, {Constraints::Report, "report"}}};
+};
 
 struct Infeasible {
   enum class Reason : std::uint8_t {

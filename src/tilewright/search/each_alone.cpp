@@ -29,6 +29,12 @@ class EachAlone final : public Searcher {
     share(proposals, verdicts, &PointSearcher::notice);
   }
 
+  std::shared_ptr<const Story> story() const override {
+    auto stories = std::make_shared<StoriesApart>();
+    for (const auto& searcher : searchers_) stories->problems.push_back(searcher->story());
+    return stories;
+  }
+
  private:
   using Listen = void (PointSearcher::*)(std::span<const Point>, std::span<const Verdict>);
 
@@ -48,7 +54,40 @@ class EachAlone final : public Searcher {
   std::vector<Point> points_;
 };
 
+class OfOneProblem final : public PointSearcher {
+ public:
+  explicit OfOneProblem(std::unique_ptr<Searcher> searcher) : searcher_(std::move(searcher)) {}
+
+  void ask(std::size_t most, std::vector<Point>& points) override {
+    const std::int64_t room[] = {static_cast<std::int64_t>(most)};
+    proposals_.clear();
+    searcher_->ask(room, proposals_);
+    for (Proposal& proposal : proposals_) points.push_back(std::move(proposal.point));
+  }
+  void tell(std::span<const Point> points, std::span<const Verdict> verdicts) override {
+    searcher_->tell(as_proposals(points), verdicts);
+  }
+  void notice(std::span<const Point> points, std::span<const Verdict> verdicts) override {
+    searcher_->notice(as_proposals(points), verdicts);
+  }
+  std::shared_ptr<const Story> story() const override { return searcher_->story(); }
+
+ private:
+  std::span<const Proposal> as_proposals(std::span<const Point> points) {
+    proposals_.clear();
+    for (const Point& point : points) proposals_.push_back({0, point});
+    return proposals_;
+  }
+
+  std::unique_ptr<Searcher> searcher_;
+  std::vector<Proposal> proposals_;
+};
+
 }  // namespace
+
+std::unique_ptr<PointSearcher> of_one_problem(std::unique_ptr<Searcher> searcher) {
+  return std::make_unique<OfOneProblem>(std::move(searcher));
+}
 
 std::unique_ptr<Searcher> each_alone(std::vector<std::unique_ptr<PointSearcher>> searchers) {
   return std::make_unique<EachAlone>(std::move(searchers));

@@ -35,6 +35,7 @@ class ParetoSearcher final : public Searcher {
   void ask(std::span<const std::int64_t> room, std::vector<Proposal>& proposals) override;
   void tell(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) override;
   void notice(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) override;
+  std::shared_ptr<const Story> story() const override { return inner_->story(); }
 
  private:
   struct Scale {

@@ -20,6 +20,15 @@ struct Verdict {
 };
 inline constexpr std::uint8_t kOverLimit = 255;
 
+// What a searcher has to tell besides points, for reports: those that have something derive a story of their own.
+struct Story {
+  virtual ~Story() = default;
+};
+// Of searchers that work on every problem by itself; null where one has nothing to tell.
+struct StoriesApart final : Story {
+  std::vector<std::shared_ptr<const Story>> problems;
+};
+
 // Searches one problem. Everything it does is a function of its seed and of what it was told.
 class PointSearcher {
  public:
@@ -34,6 +43,9 @@ class PointSearcher {
   // Points that are known before the first ask, the classic dataflows of a mapping space, say: free to begin from, and not
   // worth a sample. A searcher that cannot use them leaves them.
   virtual void notice(std::span<const Point> points, std::span<const Verdict> verdicts) = 0;
+
+  // So far; null when there is nothing to tell.
+  virtual std::shared_ptr<const Story> story() const { return nullptr; }
 };
 
 struct Proposal {
@@ -52,9 +64,12 @@ class Searcher {
   virtual void tell(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) = 0;
   // As of PointSearcher, for all problems at once.
   virtual void notice(std::span<const Proposal> proposals, std::span<const Verdict> verdicts) = 0;
+  virtual std::shared_ptr<const Story> story() const { return nullptr; }
 };
 
-// One PointSearcher per problem, asked in turn.
+// One PointSearcher per problem, asked in turn; its story is StoriesApart.
 std::unique_ptr<Searcher> each_alone(std::vector<std::unique_ptr<PointSearcher>> searchers);
+// A Searcher that was made for a single problem, as each_alone takes it.
+std::unique_ptr<PointSearcher> of_one_problem(std::unique_ptr<Searcher> searcher);
 
 }  // namespace tilewright

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -36,6 +37,11 @@ Result<Done> write(const Setting& field, const std::string& name, const std::str
     const std::string word = lower(value);
     if (word != "true" && word != "false") return wrong("'true' or 'false'");
     **flag = word == "true";
+  } else if (const auto* word = std::get_if<Worded>(&field.target)) {
+    if (!word->choices.empty() && std::find(word->choices.begin(), word->choices.end(), value) == word->choices.end()) {
+      return wrong(fmt::format("one of {}{}", join(word->choices, ", "), did_you_mean(value, word->choices)));
+    }
+    return word->read(value);
   } else {
     if (!field.choices.empty() && std::find(field.choices.begin(), field.choices.end(), value) == field.choices.end()) {
       return wrong(fmt::format("one of {}{}", join(field.choices, ", "), did_you_mean(value, field.choices)));
@@ -78,7 +84,13 @@ Result<Done> apply_settings(const Settings& settings, std::string_view searcher,
 std::vector<SettingValue> values_of(const std::vector<Setting>& fields) {
   std::vector<SettingValue> values;
   for (const Setting& field : fields) {
-    const auto to_text = [](const auto* target) { return fmt::format("{}", *target); };
+    const auto to_text = [](const auto& target) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(target)>, Worded>) {
+        return target.text();
+      } else {
+        return fmt::format("{}", *target);
+      }
+    };
     values.push_back({field.name, std::visit(to_text, field.target), field.meaning});
   }
   return values;

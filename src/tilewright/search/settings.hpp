@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "tilewright/base/options.hpp"
 #include "tilewright/base/result.hpp"
 
 namespace tilewright {
@@ -16,10 +17,10 @@ namespace tilewright {
 struct Setting {
   std::string name;     // "population"
   std::string meaning;  // one line, for --help
-  std::variant<std::int64_t*, double*, bool*, std::string*> target;
+  std::variant<std::int64_t*, double*, bool*, std::string*, Worded> target;
   double least = 0;
   double most = 1e18;
-  std::vector<std::string> choices = {};  // of a string; empty = anything
+  std::vector<std::string> choices = {};  // of a string; empty = anything. Words have their own
 };
 
 // What was given on the command line, "gamma.population" -> "100".

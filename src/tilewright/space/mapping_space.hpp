@@ -40,8 +40,13 @@ enum class Tiles : std::uint8_t {
   Divisors,  // sizes that divide the dimension, each level's dividing the one above
   Gamma,     // GAMMA's rule: as Any, with kernel rows and columns always whole and rows and columns up to the input's
 };
-Result<Tiles> tiles_named(std::string_view name);  // "any", "divisors", "gamma"
-std::string_view name_of(Tiles tiles);
+template <>
+struct Names<Tiles> {
+  static constexpr std::string_view kWhat = "tiles";
+  static constexpr NameTable<Tiles, 3> kTable = {
+      {{Tiles::Any, "any"}, {Tiles::Divisors, "divisors"}, {Tiles::Gamma, "gamma"}}};
+};
+constexpr std::string_view name_of(Tiles tiles) { return name(tiles); }
 
 struct MappingSpaceOptions {
   Tiles tiles = Tiles::Any;

@@ -73,20 +73,6 @@ std::string_view name_of(Slot slot) {
   return kNames[index(slot)];
 }
 
-std::string_view name_of(Tiles tiles) {
-  constexpr std::string_view kNames[] = {"any", "divisors", "gamma"};
-  return kNames[static_cast<std::size_t>(tiles)];
-}
-
-Result<Tiles> tiles_named(std::string_view name) {
-  for (const Tiles tiles : {Tiles::Any, Tiles::Divisors, Tiles::Gamma}) {
-    if (name_of(tiles) == name) return tiles;
-  }
-  const std::vector<std::string> names = {"any", "divisors", "gamma"};
-  return invalid(
-      fmt::format("tiles '{}' are not known{}, expected any, divisors or gamma", name, did_you_mean(name, names)));
-}
-
 MappingSpace::MappingSpace(std::string name, const Nest& nest, const Accelerator& accelerator,
                            const MappingSpaceOptions& options, std::span<const Mapping> contained)
     : name_(std::move(name)), nest_(nest), accelerator_(accelerator), options_(options) {

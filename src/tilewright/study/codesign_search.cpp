@@ -6,9 +6,7 @@
 #include <fmt/format.h>
 
 #include "tilewright/agents/all_searchers.hpp"
-#include "tilewright/agents/chameleon.hpp"
-#include "tilewright/agents/dcoc.hpp"
-#include "tilewright/agents/network_codesign.hpp"
+#include "tilewright/agents/dcoc_problem.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/space/codesign_optimum.hpp"
 #include "tilewright/study/codesign_result.hpp"
@@ -120,61 +118,9 @@ Result<std::size_t> machines_within(const CodesignSpace& space, double budget) {
 
 namespace {
 
-struct CodesignSearcher {
-  std::unique_ptr<Searcher> searcher;
-  std::function<std::vector<Calibration>(std::size_t layer)> calibrations;  // empty for searchers without a surrogate
-};
-
-// One searcher per layer; the surrogate's story is asked from where it is.
-template <typename Made>
-CodesignSearcher apart(std::vector<std::unique_ptr<Made>> made) {
-  std::vector<const Made*> views;
-  std::vector<std::unique_ptr<PointSearcher>> searchers;
-  for (std::unique_ptr<Made>& one : made) {
-    views.push_back(one.get());
-    searchers.push_back(std::move(one));
-  }
-  return {each_alone(std::move(searchers)), [views](std::size_t layer) { return views[layer]->calibrations(); }};
-}
-
-std::uint64_t layer_seed(std::uint64_t seed, std::size_t layer) { return Rng(seed, "problem").fork("", layer).key(); }
-
-Result<CodesignSearcher> make_codesign_searcher(const CodesignJob& job, const SearchRequest& request, ThreadPool& threads) {
-  SearchRequest settings_only = request;  // building it checks the settings of every searcher
-  settings_only.name = "random";
-  TW_TRY([[maybe_unused]] const MadeSearcher checked, make_searcher(settings_only, threads));
-
-  if (request.name == "dcoc") {
-    DcocOptions options;
-    TW_TRY([[maybe_unused]] const Done applied, apply_settings(request.settings, "dcoc", settings_of(options)));
-    if (!job.options.fixed_machine && job.layers.size() > 1) {
-      std::vector<const CodesignSpace*> spaces;
-      std::vector<double> counts;
-      for (const CodesignLayer& layer : job.layers) {
-        spaces.push_back(layer.space.get());
-        counts.push_back(static_cast<double>(layer.count));
-      }
-      auto network = std::make_unique<NetworkCodesign>(spaces, counts, options, request.samples, request.seed, threads);
-      const NetworkCodesign* view = network.get();
-      return CodesignSearcher{std::move(network), [view](std::size_t layer) { return view->calibrations(layer); }};
-    }
-    std::vector<std::unique_ptr<DcocSearcher>> made;
-    for (std::size_t i = 0; i < job.layers.size(); ++i) {
-      made.push_back(std::make_unique<DcocSearcher>(*job.layers[i].space, options, layer_seed(request.seed, i), threads));
-    }
-    return apart(std::move(made));
-  }
-  if (request.name == "chameleon") {
-    ChameleonOptions options;
-    TW_TRY([[maybe_unused]] const Done applied, apply_settings(request.settings, "chameleon", settings_of(options)));
-    std::vector<std::unique_ptr<ChameleonSearcher>> made;
-    for (std::size_t i = 0; i < job.layers.size(); ++i) {
-      made.push_back(make_chameleon(*job.layers[i].space, options, layer_seed(request.seed, i), threads));
-    }
-    return apart(std::move(made));
-  }
-  TW_TRY(MadeSearcher made, make_searcher(request, threads));
-  return CodesignSearcher{std::move(made.searcher), nullptr};
+// Where the machine of several layers is searched, "dcoc" is the search for all of them at once.
+std::string searcher_name(const CodesignJob& job, const std::string& search) {
+  return search == "dcoc" && !job.options.fixed_machine && job.layers.size() > 1 ? "dcoc-network" : search;
 }
 
 // What a run has found of a layer, timed once more: the store may be another version's, or somebody else's.
@@ -329,13 +275,17 @@ void MachineLedger::consider(std::size_t layer, const Point& point, const Outcom
 Result<CodesignResult> search_codesign(const CodesignJob& job, const CodesignArguments& arguments, ThreadPool& threads,
                                        StoredMemory* memory, const CodesignProgress& keep_going) {
   const std::int64_t most = measurements_of(arguments, job);
-  SearchRequest request{
-      .name = arguments.search, .spaces = job.spaces(), .samples = most, .seed = arguments.seed, .settings = {}};
+  SearchRequest request{.name = searcher_name(job, arguments.search),
+                        .spaces = job.spaces(),
+                        .samples = most,
+                        .seed = arguments.seed,
+                        .settings = {}};
+  for (const CodesignLayer& layer : job.layers) request.counts.push_back(static_cast<double>(layer.count));
   for (const std::string& setting : arguments.settings) {
     TW_TRY([[maybe_unused]] const Done added, add_setting(request.settings, setting));
   }
   threads.stop_when(stop_asked);
-  TW_TRY(const CodesignSearcher made, make_codesign_searcher(job, request, threads));
+  TW_TRY(const std::unique_ptr<Searcher> searcher, make_searcher(request, threads));
   CodesignResult result;
   TW_TRY(result.settings, settings_in_force(arguments.search, request.settings));
 
@@ -346,7 +296,7 @@ Result<CodesignResult> search_codesign(const CodesignJob& job, const CodesignArg
     machines.consider(proposal.problem, proposal.point, outcome);
   };
   auto next_commit = std::chrono::steady_clock::now() + kCommitMeasuredEvery;
-  while (loop.round(*made.searcher)) {
+  while (loop.round(*searcher)) {
     if (memory != nullptr && std::chrono::steady_clock::now() >= next_commit) {
       TW_TRY([[maybe_unused]] const Done written, memory->commit());
       next_commit = std::chrono::steady_clock::now() + kCommitMeasuredEvery;
@@ -378,7 +328,7 @@ Result<CodesignResult> search_codesign(const CodesignJob& job, const CodesignArg
   if (answer) result.machine = job.layers[0].space->machine(answer->layers[0].point);
   for (std::size_t i = 0; i < job.layers.size(); ++i) {
     TW_TRY(CodesignedLayer layer, codesigned(job, i, loop.ledgers()[i], answer ? &answer->layers[i] : nullptr));
-    if (made.calibrations) layer.calibrations = made.calibrations(i);
+    layer.calibrations = calibrations_of(*searcher, i);
     result.layers.push_back(std::move(layer));
   }
   result.all_measured =

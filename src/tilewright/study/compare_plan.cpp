@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <filesystem>
-
-#include <unistd.h>
 
 #include <fmt/format.h>
 
-#include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/search/search_loop.hpp"
 
@@ -154,39 +150,14 @@ Result<AgentAssignment> clusters_of(const MappingJob& job, const Settings& setti
                                     ThreadPool& threads) {
   SearchRequest request{"agents", job.spaces(), budget, seed, settings};
   request.settings.insert_or_assign("agents.assign", "clusters");
-  TW_TRY(const MadeSearcher made, make_searcher(request, threads));
-  if (made.agents == nullptr) return invalid("agents.joint is off, so there is no one assignment, expected it on");
+  TW_TRY(const std::unique_ptr<Searcher> searcher, make_searcher(request, threads));
+  if (!agents_story(*searcher)) return invalid("agents.joint is off, so there is no one assignment, expected it on");
   SearchLoop loop(job.spaces(), job.objective, budget, threads);
-  while (made.agents->story().assignment.agents.empty() && loop.round(*made.searcher)) continue;
+  while (agents_story(*searcher)->assignment.agents.empty() && loop.round(*searcher)) continue;
   // A budget that ends with the exploration leaves no agents.
-  if (made.agents->story().assignment.agents.empty()) return assign_single(all_parameters(job.spaces()));
-  return made.agents->story().assignment;
+  const auto story = agents_story(*searcher);
+  return story->assignment.agents.empty() ? assign_single(all_parameters(job.spaces())) : story->assignment;
 }
-
-// A searcher reads an assignment from a file, which it no longer needs once it is made.
-class AssignmentFile {
- public:
-  static Result<AssignmentFile> write(const AgentAssignment& assignment) {
-    static std::atomic<std::uint64_t> count = 0;
-    std::error_code status;
-    const auto folder = std::filesystem::temp_directory_path(status);
-    if (status) return Error{ErrorCode::Io, fmt::format("no folder for temporary files: {}", status.message())};
-    AssignmentFile file(folder / fmt::format("tilewright-assignment-{}-{}.yaml", getpid(), count++));
-    TW_TRY(const Done written, write_file(file.path_, to_yaml(assignment)));
-    return file;
-  }
-  AssignmentFile(AssignmentFile&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  AssignmentFile& operator=(AssignmentFile&&) = delete;
-  ~AssignmentFile() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove(path_, ignored);
-  }
-  std::string path() const { return path_.string(); }
-
- private:
-  explicit AssignmentFile(std::filesystem::path path) : path_(std::move(path)) {}
-  std::filesystem::path path_;
-};
 
 // The folder itself, or the one that a run of map has made in its directory.
 std::filesystem::path team_folder(const std::filesystem::path& given) {
@@ -200,15 +171,15 @@ Result<Done> check_contenders(const ComparePlan& plan) {
   for (const Contender& contender : plan.contenders) {
     SearchRequest request{contender.searcher, plan.job.spaces(), plan.budgets.front(), plan.first_seed, contender.settings};
     if (contender.has_team) request.from = &*plan.team;
-    TW_TRY(const MadeSearcher made, make_searcher(request, threads));
-    if (contender.source != AssignmentSource::AsSet && made.agents == nullptr) {
+    TW_TRY(const std::unique_ptr<Searcher> made, make_searcher(request, threads));
+    if (contender.source != AssignmentSource::AsSet && !agents_story(*made)) {
       return invalid("agents.joint is off, so there is no one assignment to compare, expected it on");
     }
   }
   if (plan.target) {
     const SearchRequest request{plan.target->searcher, plan.job.spaces(), plan.target->samples, plan.first_seed,
                                 plan.contenders.front().settings};
-    TW_TRY(const MadeSearcher made, make_searcher(request, threads));
+    TW_TRY(const std::unique_ptr<Searcher> made, make_searcher(request, threads));
   }
   return Done{};
 }
@@ -252,8 +223,8 @@ Result<ComparePlan> plan_comparison(const CompareArguments& arguments) {
   return plan;
 }
 
-Result<MadeSearcher> make_contender(const ComparePlan& plan, const Contender& contender, std::int64_t budget,
-                                    std::uint64_t seed, ThreadPool& threads) {
+Result<std::unique_ptr<Searcher>> make_contender(const ComparePlan& plan, const Contender& contender, std::int64_t budget,
+                                                 std::uint64_t seed, ThreadPool& threads) {
   SearchRequest request{contender.searcher, plan.job.spaces(), budget, seed, contender.settings};
   if (contender.has_team) request.from = &*plan.team;
   if (contender.source == AssignmentSource::RandomAsMany) {
@@ -261,8 +232,7 @@ Result<MadeSearcher> make_contender(const ComparePlan& plan, const Contender& co
     request.settings.insert_or_assign("agents.assign", fmt::format("random:{}", clusters.agents.size()));
   } else if (contender.source == AssignmentSource::OtherNetwork) {
     TW_TRY(const AgentAssignment clusters, clusters_of(*plan.elsewhere, contender.settings, budget, seed, threads));
-    TW_TRY(const AssignmentFile file, AssignmentFile::write(clusters));
-    request.settings.insert_or_assign("agents.assign", file.path());
+    request.assignment = &clusters;
     return make_searcher(request, threads);
   }
   return make_searcher(request, threads);

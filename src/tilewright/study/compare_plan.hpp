@@ -48,7 +48,7 @@ struct ComparePlan {
 Result<ComparePlan> plan_comparison(const CompareArguments& arguments);
 
 // The searcher of one run. `threads` outlives it.
-Result<MadeSearcher> make_contender(const ComparePlan& plan, const Contender& contender, std::int64_t budget,
-                                    std::uint64_t seed, ThreadPool& threads);
+Result<std::unique_ptr<Searcher>> make_contender(const ComparePlan& plan, const Contender& contender, std::int64_t budget,
+                                                 std::uint64_t seed, ThreadPool& threads);
 
 }  // namespace tilewright

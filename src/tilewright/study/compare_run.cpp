@@ -65,7 +65,7 @@ std::optional<Error> run_one(const ComparePlan& plan, CompareRun& run, StatusBoa
   ThreadPool alone(1);
   const Contender& contender = plan.contenders[run.contender];
   const std::int64_t budget = plan.budgets[run.budget];
-  Result<MadeSearcher> made = make_contender(plan, contender, budget, plan.seed(run.seed), alone);
+  Result<std::unique_ptr<Searcher>> made = make_contender(plan, contender, budget, plan.seed(run.seed), alone);
   if (!made) return made.error();
   const std::vector<const DesignSpace*> spaces = plan.job.spaces();
   SearchLoop loop(spaces, plan.job.objective, budget, alone);
@@ -78,14 +78,14 @@ std::optional<Error> run_one(const ComparePlan& plan, CompareRun& run, StatusBoa
   }
   const Clock::time_point start = Clock::now();
   const double cpu_start = thread_seconds();
-  loop.begin(*made->searcher, plan.job.known());
+  loop.begin(**made, plan.job.known());
   alone.stop_when(stop_asked);
-  run.done = search(loop, *made->searcher, board);
+  run.done = search(loop, **made, board);
   run.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   run.cpu_seconds = thread_seconds() - cpu_start;
   run.layers = loop.ledgers();
   if (audit) run.audit = audit->summary();
-  if (made->agents != nullptr) run.agents = made->agents->story().assignment.agents.size();
+  if (const auto story = agents_story(**made)) run.agents = story->assignment.agents.size();
   return std::nullopt;
 }
 
@@ -95,11 +95,11 @@ std::optional<Error> run_target(const ComparePlan& plan, std::size_t layer, Targ
   // A seed that no contender has: the target must not be a longer run of one of them.
   const SearchRequest request{plan.target->searcher, space, plan.target->samples,
                               Rng(plan.first_seed, "target").fork("layer", layer).key(), plan.contenders.front().settings};
-  Result<MadeSearcher> made = make_searcher(request, alone);
+  Result<std::unique_ptr<Searcher>> made = make_searcher(request, alone);
   if (!made) return made.error();
   SearchLoop loop(space, plan.job.objective, plan.target->samples, alone);
   alone.stop_when(stop_asked);
-  target.done = search(loop, *made->searcher, board);
+  target.done = search(loop, **made, board);
   target.ledger = loop.ledgers().front();
   return std::nullopt;
 }

@@ -100,8 +100,8 @@ Coverage declared_coverage(const Source& source, const Job& job) {
 
 Result<Job> read_job(const JobArguments& arguments) {
   Job job;
-  TW_TRY(job.model, model_named(arguments.model));
-  TW_TRY(job.constraints, constraints_named(arguments.constraints));
+  TW_TRY(job.model, named<Model>(arguments.model));
+  TW_TRY(job.constraints, named<Constraints>(arguments.constraints));
   TW_TRY(job.accelerator, read_accelerator(arguments.hardware));
   TW_TRY(const Source source, read_source(arguments, job.model));
   job.network = printable(source.network.name);

@@ -131,7 +131,8 @@ MappedLayer to_layer(const MappingProblem& problem, const Ledger& ledger, const 
 }
 
 // Searchers that learn from what they are told search a front in several directions; the others see all of it anyway.
-Result<MadeSearcher> make_any_searcher(const SearchRequest& request, const Objective& objective, ThreadPool& threads) {
+Result<std::unique_ptr<Searcher>> make_any_searcher(const SearchRequest& request, const Objective& objective,
+                                                    ThreadPool& threads) {
   if (objective.form != Objective::Form::Pareto || request.name == "random" || request.name == "exhaustive") {
     return make_searcher(request, threads);
   }
@@ -142,10 +143,9 @@ Result<MadeSearcher> make_any_searcher(const SearchRequest& request, const Objec
   for (const DesignSpace* space : request.spaces) {
     apart.spaces.insert(apart.spaces.end(), pareto_directions(metrics).size(), space);
   }
-  TW_TRY(MadeSearcher made, make_searcher(apart, threads));
-  made.searcher =
-      std::make_unique<ParetoSearcher>(std::move(made.searcher), request.spaces, metrics, request.samples, request.seed);
-  return made;
+  TW_TRY(std::unique_ptr<Searcher> inner, make_searcher(apart, threads));
+  return std::unique_ptr<Searcher>(
+      std::make_unique<ParetoSearcher>(std::move(inner), request.spaces, metrics, request.samples, request.seed));
 }
 
 }  // namespace
@@ -209,7 +209,7 @@ Result<MapSearch> search_mappings(const MappingJob& job, const MapArguments& arg
   }
   MapSearch search;
   MapResult& result = search.result;
-  TW_TRY(MadeSearcher made, make_any_searcher(request, job.objective, threads));
+  TW_TRY(const std::unique_ptr<Searcher> searcher, make_any_searcher(request, job.objective, threads));
   TW_TRY(result.settings, settings_in_force(arguments.search, request.settings));
 
   SearchLoop loop(request.spaces, job.objective, arguments.samples, threads, memory);
@@ -219,10 +219,10 @@ Result<MapSearch> search_mappings(const MappingJob& job, const MapArguments& arg
       return exact_opinion(asked.mapping(point), asked.nest, asked.machine(point), job).score;
     };
   }
-  loop.begin(*made.searcher, job.known());
+  loop.begin(*searcher, job.known());
   auto next_commit = std::chrono::steady_clock::now() + kCommitEvery;
   threads.stop_when(stop_asked);
-  while (loop.round(*made.searcher)) {
+  while (loop.round(*searcher)) {
     if (memory != nullptr && std::chrono::steady_clock::now() >= next_commit) {
       TW_TRY([[maybe_unused]] const Done written, memory->commit());
       next_commit = std::chrono::steady_clock::now() + kCommitEvery;
@@ -255,9 +255,9 @@ Result<MapSearch> search_mappings(const MappingJob& job, const MapArguments& arg
     if (!layer.found) layer.explain = explain_command(arguments.mapping, job.problems[i].layer.name);
   }
   if (has_front(result)) result.front = front_of(result);
-  if (made.agents != nullptr) {
-    result.agents = made.agents->story();
-    search.team = made.agents->saved();
+  if (const auto story = agents_story(*searcher)) {
+    result.agents = *story;
+    search.team = story->team;
   }
   return search;
 }

@@ -77,7 +77,7 @@ Result<MapResult> result_of(const Json& json) {
   MapResult result;
   result.network = json.at("network").get<std::string>();
   TW_TRY(result.machine, accelerator_from_yaml(json.at("machine").get<std::string>(), "machine"));
-  TW_TRY(result.model, model_named(json.at("model").get<std::string>()));
+  TW_TRY(result.model, named<Model>(json.at("model").get<std::string>()));
   const int constraints = json.at("constraints").get<int>();
   if (constraints < 0 || constraints > static_cast<int>(Constraints::Report)) {
     return invalid(fmt::format("constraints is {}, expected 0 to 2", constraints));

@@ -25,7 +25,7 @@ Result<Done> read_levels(const std::string& text, MappingSpaceOptions& options) 
 Result<MappingSpaceOptions> space_options(const MappingArguments& arguments, const MappingJob& job) {
   MappingSpaceOptions options;
   options.evaluate = job.evaluate();
-  TW_TRY(options.tiles, tiles_named(arguments.tiles));
+  TW_TRY(options.tiles, named<Tiles>(arguments.tiles));
   TW_TRY([[maybe_unused]] const Done levels, read_levels(arguments.levels, options));
   options.search_pes = arguments.search_pes;
   // MAESTRO enforces no limit; a search needs those that GAMMA adds.
@@ -148,8 +148,8 @@ Result<MappingJob> read_mapping_job(const MappingArguments& arguments, ThreadPoo
   if (arguments.network.empty()) return invalid("the network is missing, expected zoo:NAME or a file");
   if (arguments.hardware.empty()) return invalid("--hardware is missing, expected zoo:NAME or a file");
   MappingJob job;
-  TW_TRY(job.model, model_named(arguments.model));
-  TW_TRY(job.constraints, constraints_named(arguments.constraints));
+  TW_TRY(job.model, named<Model>(arguments.model));
+  TW_TRY(job.constraints, named<Constraints>(arguments.constraints));
   TW_TRY(job.objective, objective_named(arguments.objective));
   TW_TRY(job.objective.limits, limits_from(arguments));
   TW_TRY(const MappingSpaceOptions options, space_options(arguments, job));
