@@ -37,8 +37,8 @@ Layer small_layer(std::int64_t channels, std::int64_t size) {
 }
 
 // Small buffers, so that many tiles do not fit, and few machines.
-CodesignOptions small_options() {
-  CodesignOptions options;
+CodesignSpaceOptions small_options() {
+  CodesignSpaceOptions options;
   options.log_batches = {0, 1};
   options.log_blocks_in = {3, 4, 5};
   options.log_blocks_out = {3, 4, 5};
@@ -196,7 +196,7 @@ TEST(Dcoc, IsAFunctionOfItsSeedAndNotOfTheThreads) {
 }
 
 TEST(Walk, MovesByOneLegalValueAndKeepsWhatAGroupShares) {
-  const CodesignOptions options = small_options();
+  const CodesignSpaceOptions options = small_options();
   const CodesignSpace one("one", small_layer(32, 8), options), other("other", small_layer(64, 14), options);
   Walk walk({.spaces = {&one, &other},
              .agents = dcoc_agents(one.parameters(), "by-role"),
@@ -288,7 +288,7 @@ NetworkRun run_network(const std::vector<const CodesignSpace*>& spaces, const st
 }
 
 TEST(NetworkCodesign, ChoosesTheMachineThatIsBestForTheSum) {
-  const CodesignOptions options = small_options();
+  const CodesignSpaceOptions options = small_options();
   // One layer has few channels and the other many, so they would not choose the same machine.
   const CodesignSpace wide("wide", small_layer(8, 14), options), deep("deep", small_layer(64, 7), options);
   const auto of_wide = best_by_machine(wide), of_deep = best_by_machine(deep);
@@ -314,7 +314,7 @@ TEST(NetworkCodesign, ChoosesTheMachineThatIsBestForTheSum) {
 }
 
 TEST(NetworkCodesign, BeginsWithWhatTheCompilerWouldChooseOnEveryMachine) {
-  const CodesignOptions options = small_options();
+  const CodesignSpaceOptions options = small_options();
   const CodesignSpace wide("wide", small_layer(8, 14), options), deep("deep", small_layer(64, 7), options);
   const std::size_t hardware = wide.hardware_parameters();
   const auto begins = [&](const std::string& begin) {
@@ -337,7 +337,7 @@ TEST(NetworkCodesign, BeginsWithWhatTheCompilerWouldChooseOnEveryMachine) {
 }
 
 TEST(NetworkCodesign, IsAFunctionOfItsSeedAndNotOfTheThreads) {
-  const CodesignOptions options = small_options();
+  const CodesignSpaceOptions options = small_options();
   const CodesignSpace wide("wide", small_layer(8, 14), options), deep("deep", small_layer(64, 7), options);
   const auto points = [&](std::uint64_t seed, std::size_t threads) {
     std::vector<Point> all;

@@ -186,7 +186,7 @@ double learned_return(const std::string& algorithm, const std::string& game, con
   constexpr std::size_t kWorlds = 10;
   const std::unique_ptr<Environment> environment = make_toy_game(game, 0, kWorlds, 3).value();
   Pupil pupil(algorithm, environment->spec(), options, 2);
-  TrainOptions training;
+  TrainerOptions training;
   training.episodes = episodes;
   Trainer trainer(*environment, *pupil.learner, pupil.profile, training);
   EXPECT_TRUE(trainer.run([](const TrainState&) { return true; }));

@@ -415,8 +415,8 @@ class ResumedLearner : public TrainerTest, public ::testing::WithParamInterface<
     auto learner = make_learner(learning.algorithm, parts->game->spec(), options, 3, parts->threads, parts->profile);
     if (!learner) throw std::runtime_error(learner.error().message);
     parts->learner = std::move(learner).value();
-    parts->trainer =
-        std::make_unique<Trainer>(*parts->game, *parts->learner, parts->profile, TrainOptions{150, 7, 0, folder_ / folder});
+    parts->trainer = std::make_unique<Trainer>(*parts->game, *parts->learner, parts->profile,
+                                               TrainerOptions{150, 7, 0, folder_ / folder});
     return parts;
   }
 };

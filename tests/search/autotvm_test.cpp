@@ -138,7 +138,7 @@ TEST(Autotvm, NamesWrongSettings) {
 }
 
 TEST(Autotvm, ComesCloseToTheOptimumOfAFixedMachine) {
-  CodesignOptions options;
+  CodesignSpaceOptions options;
   options.fixed_machine = true;
   const CodesignSpace space("c11", square(7, 512), options);
   const auto optimum = codesign_optimum(space);
@@ -150,7 +150,7 @@ TEST(Autotvm, ComesCloseToTheOptimumOfAFixedMachine) {
 }
 
 TEST(ClassicalSearchers, FindTheOptimumOfATinyCodesignSpace) {
-  CodesignOptions options;
+  CodesignSpaceOptions options;
   options.log_batches = {0};
   options.log_blocks_in = {4, 5};
   options.log_blocks_out = {4, 5};

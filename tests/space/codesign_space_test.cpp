@@ -32,19 +32,19 @@ const Layer kC2 = square(56, 64, 64, 3, 1, 1), kC11 = square(7, 512, 512, 3, 1, 
 // Two blocks each way, a kernel with padding: small enough to try every point.
 Layer tiny() { return square(6, 32, 32, 3, 1, 1); }
 
-CodesignOptions unlimited() {
-  CodesignOptions options;
+CodesignSpaceOptions unlimited() {
+  CodesignSpaceOptions options;
   options.area_budget = 1e9;
   options.give_up = 0;
   return options;
 }
 
-std::int64_t size_of(const Layer& layer, const CodesignOptions& options) {
+std::int64_t size_of(const Layer& layer, const CodesignSpaceOptions& options) {
   return std::llround(std::pow(10, CodesignSpace("layer", layer, options).log10_size()));
 }
 
 TEST(CodesignSpace, HasThePublishedSizes) {
-  CodesignOptions fixed;
+  CodesignSpaceOptions fixed;
   fixed.fixed_machine = true;
   struct Row {
     Layer layer;
@@ -106,7 +106,7 @@ TEST(CodesignSpace, EnumerationIsTheProductOfChoicesAndReachesEveryValue) {
 }
 
 TEST(CodesignSpace, EvaluationIsGeneratingAndTimingByHand) {
-  CodesignOptions options = unlimited();
+  CodesignSpaceOptions options = unlimited();
   options.search_buffers = true;
   const Layer layer = square(14, 64, 128, 3, 2, 1);
   const CodesignSpace space("layer", layer, options);
@@ -152,7 +152,7 @@ TEST(CodesignSpace, EvaluationIsGeneratingAndTimingByHand) {
 }
 
 TEST(CodesignSpace, EveryParameterChangesTheCostOfSomePoint) {
-  CodesignOptions options = unlimited();
+  CodesignSpaceOptions options = unlimited();
   options.search_buffers = true;
   Layer layer = square(8, 64, 64, 3, 1, 1);
   layer.batch = 8;
@@ -182,7 +182,7 @@ TEST(CodesignSpace, EveryParameterChangesTheCostOfSomePoint) {
 }
 
 TEST(CodesignSpace, BufferSizesDecideWhatFitsAndWhatItCosts) {
-  CodesignOptions options = unlimited();
+  CodesignSpaceOptions options = unlimited();
   options.search_buffers = true;
   const CodesignSpace space("layer", kC2, options);
   const auto evaluator = space.evaluator();
@@ -204,7 +204,7 @@ TEST(CodesignSpace, BufferSizesDecideWhatFitsAndWhatItCosts) {
 }
 
 TEST(CodesignSpace, LimitsAreHard) {
-  CodesignOptions options;
+  CodesignSpaceOptions options;
   options.area_budget = 2;
   options.give_up = 0;
   const CodesignSpace space("layer", tiny(), options);
@@ -223,9 +223,9 @@ TEST(CodesignSpace, LimitsAreHard) {
   });
   EXPECT_TRUE(reasons.contains("over-area"));
 
-  CodesignOptions cool = options;
+  CodesignSpaceOptions cool = options;
   cool.most_watts = 0.5 * (most_watts + least_watts);
-  CodesignOptions cold = options;
+  CodesignSpaceOptions cold = options;
   cold.most_celsius = vta::temperature_celsius(cool.most_watts, cold.physical);
   const CodesignSpace by_power("layer", tiny(), cool), by_heat("layer", tiny(), cold);
   const auto power = by_power.evaluator(), heat = by_heat.evaluator();
@@ -243,7 +243,7 @@ TEST(CodesignSpace, LimitsAreHard) {
   EXPECT_GT(refused, 0);
 
   // With the default's buffers no other machine is as small as the default.
-  CodesignOptions masked;
+  CodesignSpaceOptions masked;
   masked.mask_area = true;
   EXPECT_EQ(size_of(kC2, masked), 2304);
   masked.area_budget = 1e-3;
@@ -256,7 +256,7 @@ TEST(CodesignSpace, HasThePublishedTunedTiles) {
   std::ifstream file(TILEWRIGHT_TEST_DATA "/vta/tuned_tiles.csv");
   std::string line;
   ASSERT_TRUE(std::getline(file, line));
-  CodesignOptions options;
+  CodesignSpaceOptions options;
   options.fixed_machine = true;
   int rows = 0;
   while (std::getline(file, line)) {
@@ -277,7 +277,7 @@ TEST(CodesignSpace, HasThePublishedTunedTiles) {
 }
 
 TEST(CodesignSpace, SlowProgramsAreGivenUpWithoutBeingGenerated) {
-  CodesignOptions patient = unlimited(), options = unlimited();
+  CodesignSpaceOptions patient = unlimited(), options = unlimited();
   options.give_up = 2;
   const CodesignSpace all("layer", tiny(), patient), some("layer", tiny(), options);
   EXPECT_NE(all.problem_key(), some.problem_key());
@@ -304,7 +304,7 @@ TEST(CodesignSpace, TheBestPointIsNeverGivenUp) {
     for (const vta::Core core : {vta::Core::Sequential, vta::Core::Pipelined}) {
       for (const std::int64_t latency : {0, 2000}) {
         for (const std::int64_t bus : {4, 128}) {
-          CodesignOptions options;
+          CodesignSpaceOptions options;
           options.fixed_machine = true;
           options.timing = {core, latency, latency, bus, 2048};
           const auto optimum = codesign_optimum(CodesignSpace("layer", layer, options));
@@ -331,7 +331,7 @@ TEST(CodesignSpace, NoProgramIsFasterThanItsBound) {
   int feasible = 0;
   for (const Layer& layer : layers) {
     for (const vta::Core core : {vta::Core::Sequential, vta::Core::Pipelined}) {
-      CodesignOptions options = unlimited();
+      CodesignSpaceOptions options = unlimited();
       options.timing.core = core;
       options.timing.read_latency = rng.between(0, 100);
       options.timing.bus_bytes = core == vta::Core::Pipelined ? 32 : 8;
@@ -355,7 +355,7 @@ TEST(CodesignSpace, NoProgramIsFasterThanItsBound) {
 TEST(CodesignSpace, TheEstimatedScheduleIsCloseToTheOptimumOfItsMachine) {
   for (const Layer& layer : {square(56, 64, 64, 3, 1, 1), square(14, 256, 256, 3, 1, 1), square(28, 128, 256, 1, 2, 0)}) {
     for (const std::int64_t bus : {8, 64}) {
-      CodesignOptions options;
+      CodesignSpaceOptions options;
       options.fixed_machine = true;
       options.timing.bus_bytes = bus;
       const CodesignSpace space("layer", layer, options);
@@ -371,7 +371,7 @@ TEST(CodesignSpace, TheEstimatedScheduleIsCloseToTheOptimumOfItsMachine) {
 }
 
 TEST(CodesignSpace, MachinesWithoutRoomForATileHaveNoEstimate) {
-  CodesignOptions options;
+  CodesignSpaceOptions options;
   options.fixed_machine = true;
   options.base.log_wgt_buffer = 8;  // one element
   EXPECT_FALSE(CodesignSpace("layer", square(8, 16, 16, 3, 1, 1), options).estimated_best(Point(3, 0)));
@@ -379,7 +379,7 @@ TEST(CodesignSpace, MachinesWithoutRoomForATileHaveNoEstimate) {
 
 TEST(CodesignSpace, TheProvenOptimumIsThatOfTryingAll) {
   for (const double budget : {1.0, 1.3, 1e9}) {
-    CodesignOptions options;
+    CodesignSpaceOptions options;
     options.area_budget = budget;
     const CodesignSpace space("layer", tiny(), options);
     const auto evaluator = space.evaluator();
@@ -397,13 +397,13 @@ TEST(CodesignSpace, TheProvenOptimumIsThatOfTryingAll) {
     EXPECT_EQ(optimum->points, count);
     EXPECT_LT(optimum->measured, count / 2);
   }
-  CodesignOptions hopeless;
+  CodesignSpaceOptions hopeless;
   hopeless.area_budget = 0.01;
   EXPECT_FALSE(codesign_optimum(CodesignSpace("layer", tiny(), hopeless)));
 }
 
 TEST(CodesignSpace, MachinesThatCannotBeEncodedAreInfeasibleWhenThereIsNoOther) {
-  CodesignOptions options;
+  CodesignSpaceOptions options;
   options.fixed_machine = true;
   options.base.log_block_out = 3;  // 4096 accumulators cannot be addressed
   const CodesignSpace space("layer", tiny(), options);
@@ -417,7 +417,7 @@ TEST(CodesignSpace, KeysTellProblemsAndDesignsApart) {
   const CodesignSpace space("one", kC11, {});
   EXPECT_EQ(space.problem_key(), CodesignSpace("other name", kC11, {}).problem_key());
   EXPECT_NE(space.problem_key(), CodesignSpace("one", kC2, {}).problem_key());
-  CodesignOptions options;
+  CodesignSpaceOptions options;
   options.timing.read_latency = 17;
   EXPECT_NE(space.problem_key(), CodesignSpace("one", kC11, options).problem_key());
   std::set<std::string> designs;

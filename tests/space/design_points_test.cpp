@@ -44,7 +44,7 @@ TEST(DesignPoints, OfTheGym) {
 TEST(DesignPoints, OfMachinesAndSchedules) {
   ConvolutionShape shape{.out_channels = 128, .in_channels = 64, .in_height = 14, .in_width = 14};
   shape.kernel_height = shape.kernel_width = 3;
-  CodesignOptions options;
+  CodesignSpaceOptions options;
   options.search_buffers = true;
   const CodesignSpace space("layer", convolution("layer", shape), options);
   expect_round_trips(space);

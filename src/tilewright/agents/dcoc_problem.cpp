@@ -46,7 +46,7 @@ void append_program(const CodesignSpace& space, PointView point, FeatureRows& ro
 
 // Whether it cannot but take longer than measurements are allowed to.
 bool is_given_up(const CodesignSpace& space, PointView point) {
-  const CodesignOptions& options = space.options();
+  const CodesignSpaceOptions& options = space.options();
   if (options.give_up == 0) return false;
   const double serial = serial_cycles(space.layer(), space.machine(point), options);
   return space.least_cycles(point) > options.give_up * serial;

@@ -51,7 +51,7 @@ std::vector<CurvePoint> curve_so_far(const TrainState& state, std::int64_t updat
   return curve;
 }
 
-Trainer::Trainer(Environment& environment, Learner& learner, Profile& profile, TrainOptions options)
+Trainer::Trainer(Environment& environment, Learner& learner, Profile& profile, TrainerOptions options)
     : environment_(environment), learner_(learner), profile_(profile), options_(std::move(options)) {
   TW_ASSERT(options_.curve_every >= 1);
   const EnvironmentSpec& spec = environment_.spec();

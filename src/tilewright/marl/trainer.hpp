@@ -16,7 +16,7 @@
 
 namespace tilewright {
 
-struct TrainOptions {
+struct TrainerOptions {
   std::int64_t episodes = 25'000;         // rounded up to whole rounds
   std::int64_t curve_every = 1'000;       // episodes per point of the learning curve
   std::int64_t checkpoint_every = 5'000;  // episodes; 0 = only at the end
@@ -48,7 +48,7 @@ std::vector<CurvePoint> curve_so_far(const TrainState& state, std::int64_t updat
 class Trainer {
  public:
   // The environment and the learner must be as new.
-  Trainer(Environment& environment, Learner& learner, Profile& profile, TrainOptions options);
+  Trainer(Environment& environment, Learner& learner, Profile& profile, TrainerOptions options);
 
   // Continues from options.checkpoint_dir if it holds a checkpoint; true when it did.
   Result<bool> resume();
@@ -67,7 +67,7 @@ class Trainer {
   Environment& environment_;
   Learner& learner_;
   Profile& profile_;
-  TrainOptions options_;
+  TrainerOptions options_;
   TrainState state_;
   std::optional<CheckpointDirectory> checkpoints_;
   std::int64_t checkpointed_ = 0;  // episodes of the latest checkpoint

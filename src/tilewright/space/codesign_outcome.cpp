@@ -49,7 +49,7 @@ class CodesignEvaluator final : public PointEvaluator {
   Outcome evaluate(PointView point) override {
     const std::size_t index = space_.site_index(point);
     const CodesignSpace::Site& site = space_.sites_[index];
-    const CodesignOptions& options = space_.options_;
+    const CodesignSpaceOptions& options = space_.options_;
     if (!site.encodable) return infeasible(CodesignReason::NotEncodable);
     if (site.area > options.area_budget) return infeasible(CodesignReason::OverArea);
     const vta::Schedule schedule = space_.schedule(point);
@@ -114,7 +114,7 @@ class CodesignEvaluator final : public PointEvaluator {
 
 std::unique_ptr<PointEvaluator> CodesignSpace::evaluator() const { return std::make_unique<CodesignEvaluator>(*this); }
 
-double serial_cycles(const Layer& layer, const vta::Machine& machine, const CodesignOptions& options) {
+double serial_cycles(const Layer& layer, const vta::Machine& machine, const CodesignSpaceOptions& options) {
   const vta::ElementLoops loops = vta::element_loops(layer, machine);
   const vta::timing::Costs costs = vta::timing::costs_of(machine, options.timing);
   const vta::timing::CoreConstants& core = costs.core;
@@ -193,7 +193,7 @@ void CodesignSpace::append_design(PointView point, std::string& bytes) const {
   }
 }
 
-std::uint64_t codesign_problem_key(const Layer& layer, const CodesignOptions& options) {
+std::uint64_t codesign_problem_key(const Layer& layer, const CodesignSpaceOptions& options) {
   const vta::TimingOptions& timing = options.timing;
   const vta::Finishing& finishing = options.finishing;
   const std::int64_t numbers[] = {kCodesignVersion,

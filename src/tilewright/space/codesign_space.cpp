@@ -51,7 +51,7 @@ std::optional<std::int32_t> place_of(const std::vector<std::int64_t>& values, st
 }
 
 // Logarithms, because policies see them beside entries of about unit size.
-std::vector<float> described(const Layer& layer, const CodesignOptions& options) {
+std::vector<float> described(const Layer& layer, const CodesignSpaceOptions& options) {
   std::vector<float> features;
   for (const std::int64_t extent :
        {layer.batch, layer.groups, layer.in_channels, layer.out_channels, out_height(layer), out_width(layer),
@@ -66,7 +66,7 @@ std::vector<float> described(const Layer& layer, const CodesignOptions& options)
 
 }  // namespace
 
-CodesignSpace::CodesignSpace(std::string name, const Layer& layer, const CodesignOptions& options)
+CodesignSpace::CodesignSpace(std::string name, const Layer& layer, const CodesignSpaceOptions& options)
     : name_(std::move(name)),
       layer_(layer),
       options_(options),

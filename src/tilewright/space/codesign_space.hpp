@@ -27,7 +27,7 @@
 
 namespace tilewright {
 
-struct CodesignOptions {
+struct CodesignSpaceOptions {
   std::vector<int> log_batches = {0, 1, 2};
   std::vector<int> log_blocks_in = {3, 4, 5, 6};
   std::vector<int> log_blocks_out = {3, 4, 5, 6};
@@ -67,15 +67,15 @@ enum class CodesignReason : std::uint8_t {
 std::string_view name_of(CodesignReason reason);  // "tile-range", …
 
 // DesignSpace::problem_key: of the layer's shape and the options that are not part of a design.
-std::uint64_t codesign_problem_key(const Layer& layer, const CodesignOptions& options);
+std::uint64_t codesign_problem_key(const Layer& layer, const CodesignSpaceOptions& options);
 
-// Roughly the cycles of a program that does one thing after the other, but each only once: what CodesignOptions::give_up
-// multiplies.
-double serial_cycles(const Layer& layer, const vta::Machine& machine, const CodesignOptions& options);
+// Roughly the cycles of a program that does one thing after the other, but each only once: what
+// CodesignSpaceOptions::give_up multiplies.
+double serial_cycles(const Layer& layer, const vta::Machine& machine, const CodesignSpaceOptions& options);
 
 class CodesignSpace final : public DesignSpace {
  public:
-  CodesignSpace(std::string name, const Layer& layer, const CodesignOptions& options);
+  CodesignSpace(std::string name, const Layer& layer, const CodesignSpaceOptions& options);
 
   const std::string& name() const override { return name_; }  // of the layer
   const std::vector<Parameter>& parameters() const override { return parameters_; }
@@ -119,7 +119,7 @@ class CodesignSpace final : public DesignSpace {
   std::optional<Estimated> estimated_best(PointView hardware) const;
 
   const Layer& layer() const { return layer_; }
-  const CodesignOptions& options() const { return options_; }
+  const CodesignSpaceOptions& options() const { return options_; }
   std::size_t hardware_parameters() const { return hardware_; }  // they come first
 
  private:
@@ -146,7 +146,7 @@ class CodesignSpace final : public DesignSpace {
 
   std::string name_;
   Layer layer_;
-  CodesignOptions options_;
+  CodesignSpaceOptions options_;
   std::vector<Parameter> parameters_;
   std::vector<std::vector<std::int64_t>> values_;  // of each parameter; what hardware entries mean is their logarithm
   std::vector<Site> sites_;

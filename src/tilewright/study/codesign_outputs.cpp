@@ -64,7 +64,7 @@ Json layer_object(const CodesignedLayer& layer, const CodesignResult& result) {
 
 std::string to_json(const CodesignResult& result) {
   const CodesignTotals totals = totals_of(result);
-  const CodesignOptions& options = result.options;
+  const CodesignSpaceOptions& options = result.options;
   Json json{{"format", "tilewright-codesign-1"},
             {"version", TILEWRIGHT_VERSION},
             {"network", result.network},

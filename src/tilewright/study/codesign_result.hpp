@@ -37,8 +37,8 @@ struct HostLayer {
 
 struct CodesignJob {
   Network network;
-  std::string network_name;  // printable
-  CodesignOptions options;   // of every space
+  std::string network_name;      // printable
+  CodesignSpaceOptions options;  // of every space
   std::vector<CodesignLayer> layers;
   std::vector<HostLayer> host;
   std::int64_t left_out = 0;             // layers of operators that were not asked for
@@ -59,10 +59,10 @@ struct TimedLayer {
   vta::Energy energy;
 };
 TimedLayer time_layer(const Layer& layer, const vta::Machine& machine, const vta::Schedule& schedule,
-                      const CodesignOptions& options);
+                      const CodesignSpaceOptions& options);
 
 // Of the default machine at its default schedule; nothing where the layer does not fit.
-std::optional<std::int64_t> default_cycles(const Layer& layer, const CodesignOptions& options);
+std::optional<std::int64_t> default_cycles(const Layer& layer, const CodesignSpaceOptions& options);
 // How many machines of the space have at most this area; an Error when none has.
 Result<std::size_t> machines_within(const CodesignSpace& space, double budget);
 
@@ -130,7 +130,7 @@ struct CodesignCheck {
 
 struct CodesignResult {
   std::string network;
-  CodesignOptions options;
+  CodesignSpaceOptions options;
   std::string machine_name;  // as the user gave it; empty = it was searched
   std::string search;
   std::int64_t measurements = 0;  // per layer

@@ -21,8 +21,8 @@ namespace {
 
 constexpr auto kCommitMeasuredEvery = std::chrono::milliseconds(700);
 
-Result<CodesignOptions> codesign_options(const CodesignArguments& arguments) {
-  CodesignOptions options;
+Result<CodesignSpaceOptions> codesign_options(const CodesignArguments& arguments) {
+  CodesignSpaceOptions options;
   TW_TRY(options.timing, timing_options(arguments.core, arguments.timing));
   TW_TRY(options.physical, vta::check(arguments.physical));
   options.search_buffers = !arguments.fixed_buffers && arguments.machine.empty();
@@ -57,7 +57,7 @@ Result<CodesignOptions> codesign_options(const CodesignArguments& arguments) {
 constexpr double kMostLayerBytes = 1 << 30;
 
 // Why no machine of the space runs the layer, as far as that is known without searching.
-std::optional<std::string> reason_for_host(const Layer& layer, const CodesignOptions& options) {
+std::optional<std::string> reason_for_host(const Layer& layer, const CodesignSpaceOptions& options) {
   if (tensor_total(layer) > kMostLayerBytes) {
     return fmt::format("its tensors have {:.3g} bytes, expected at most {:.3g}", tensor_total(layer), kMostLayerBytes);
   }
@@ -161,7 +161,7 @@ void add_optima(const CodesignJob& job, ThreadPool& threads, CodesignResult& res
     };
     if (joint) layer.joint_optimum_cycles = cycles(codesign_optimum(*job.layers[i].space));
     if (!result.machine) return;
-    CodesignOptions options = job.options;
+    CodesignSpaceOptions options = job.options;
     options.base = *result.machine;
     options.fixed_machine = true;
     layer.optimum_cycles = cycles(codesign_optimum(CodesignSpace(layer.name, layer.layer, options)));
@@ -171,7 +171,7 @@ void add_optima(const CodesignJob& job, ThreadPool& threads, CodesignResult& res
 }  // namespace
 
 TimedLayer time_layer(const Layer& layer, const vta::Machine& machine, const vta::Schedule& schedule,
-                      const CodesignOptions& options) {
+                      const CodesignSpaceOptions& options) {
   vta::Code code;
   vta::generate(layer, machine, schedule, options.finishing, vta::addresses_of(layer, machine), code);
   TimedLayer timed{vta::time_stream(code.instructions, machine, options.timing), {}};
@@ -184,7 +184,7 @@ TimedLayer time_layer(const Layer& layer, const vta::Machine& machine, const vta
   return timed;
 }
 
-std::optional<std::int64_t> default_cycles(const Layer& layer, const CodesignOptions& options) {
+std::optional<std::int64_t> default_cycles(const Layer& layer, const CodesignSpaceOptions& options) {
   const vta::Machine usual;
   const auto schedule = vta::default_schedule(layer, usual);
   if (!schedule) return std::nullopt;

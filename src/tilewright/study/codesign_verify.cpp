@@ -18,8 +18,8 @@ namespace {
 
 using ClaimJson = nlohmann::ordered_json;
 
-Result<CodesignOptions> options_of(const ClaimJson& json) {
-  CodesignOptions options;
+Result<CodesignSpaceOptions> options_of(const ClaimJson& json) {
+  CodesignSpaceOptions options;
   vta::TimingOptions timing;
   const auto take = [&json](const char* name, auto& value) {
     value = json.at(name).get<std::remove_reference_t<decltype(value)>>();
@@ -121,7 +121,7 @@ Result<CodesignResult> codesign_of(const ClaimJson& json) {
 // The found schedule timed again; what is impossible or beyond a limit is a sentence.
 std::optional<std::string> time_found(CodesignedLayer& layer, const CodesignResult& result) {
   CodesignedLayer::Found& found = *layer.found;
-  const CodesignOptions& options = result.options;
+  const CodesignSpaceOptions& options = result.options;
   if (const auto misfit = vta::misfit(layer.layer, *result.machine, found.schedule)) return misfit->sentence();
   const TimedLayer timed = time_layer(layer.layer, *result.machine, found.schedule, options);
   if (timed.timing.fault) return timed.timing.fault->sentence;

@@ -100,7 +100,7 @@ std::vector<std::string> remarks_on(const CodesignResult& result) {
 }
 
 std::string space_words(const CodesignResult& result) {
-  const CodesignOptions& options = result.options;
+  const CodesignSpaceOptions& options = result.options;
   std::string text = options.fixed_machine
                          ? fmt::format("the machine is {}", printable(result.machine_name))
                          : fmt::format("area at most {:.4g} of the default machine's", options.area_budget);

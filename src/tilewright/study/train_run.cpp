@@ -175,10 +175,10 @@ Result<std::unique_ptr<TrainRun>> open_run(const TrainArguments& arguments) {
                       static_cast<std::uint64_t>(*summary.settings.seed), training->threads, training->profile));
   TW_TRY(const Done fits, check_memory(*training->learner, plan, summary.spec));
 
-  TrainOptions options{.episodes = plan.episodes,
-                       .curve_every = *summary.settings.curve_every,
-                       .checkpoint_every = plan.checkpoint_every,
-                       .checkpoint_dir = {}};
+  TrainerOptions options{.episodes = plan.episodes,
+                         .curve_every = *summary.settings.curve_every,
+                         .checkpoint_every = plan.checkpoint_every,
+                         .checkpoint_dir = {}};
   if (!summary.directory.empty()) {
     TW_TRY(const Done opened, open_directory(*training, plan));
     options.checkpoint_dir = std::filesystem::path(summary.directory) / "checkpoint";
