@@ -63,8 +63,6 @@ void Engine::diagnose() {
 
 }  // namespace timing
 
-std::string_view name_of(Core core) { return core == Core::Sequential ? "sequential" : "pipelined"; }
-
 Result<TimingOptions> check(TimingOptions options, const std::string& where) {
   const auto range = [&](std::int64_t value, const char* name) -> std::string {
     if (value >= 0 && value <= 1'000'000) return {};

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tilewright/base/names.hpp"
 #include "tilewright/base/result.hpp"
 #include "tilewright/vta/fault.hpp"
 #include "tilewright/vta/instruction.hpp"
@@ -26,7 +27,23 @@ struct Engine;
 }
 
 enum class Core : std::uint8_t { Sequential, Pipelined };
-std::string_view name_of(Core core);  // "sequential", "pipelined"
+
+}  // namespace tilewright::vta
+
+namespace tilewright {
+
+template <>
+struct Names<vta::Core> {
+  static constexpr std::string_view kWhat = "core";
+  static constexpr NameTable<vta::Core, 2> kTable = {
+      {{vta::Core::Sequential, "sequential"}, {vta::Core::Pipelined, "pipelined"}}};
+};
+
+}  // namespace tilewright
+
+namespace tilewright::vta {
+
+inline std::string_view name_of(Core core) { return name(core); }
 
 struct TimingOptions {
   Core core = Core::Pipelined;
