@@ -79,7 +79,7 @@ class Numbers(unittest.TestCase):
                 (["compare", "--network", network, "--hardware", machine, "--samples", most], f"--samples is {most}, expected 1 to"),
                 (["compare", "--network", network, "--hardware", machine, "--budgets", f"5,{most}"], f"--budgets has '{most}', expected"),
                 (["compare", "--network", network, "--hardware", machine, "--targets", f"random:{most}"], f"--targets is 'random:{most}', expected"),
-                (["codesign", network, "--measurements", most], f"--measurements is {most}, expected 1 to"),
+                (["codesign", network, "--measurements", most], f"--measurements is {most}, expected at most"),
                 (["map", network, "--hardware", machine, "--set", "genetic.mutation=nan", "--search", "genetic"], "expected"),
                 (["map", network, "--hardware", machine, "--objective", "weighted:edp=1e300"], "expected at most 10"),
                 (["map", network, "--hardware", machine, "--max-energy", "-1"], "--max-energy is -1, expected more than 0"),

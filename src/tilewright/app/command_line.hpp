@@ -30,7 +30,6 @@ Error to_error(const CLI::App& app, const CLI::ParseError& failure, int argc, ch
 int run_help(CLI::App& app, const std::string& verb);
 
 struct AgentsArguments;
-struct CodesignArguments;
 struct CompareArguments;
 struct CompileArguments;
 struct LimitArguments;
@@ -55,7 +54,6 @@ void add_map_options(CLI::App& verb, MapArguments& map);
 void add_agents_options(CLI::App& verb, AgentsArguments& agents);
 void add_compare_options(CLI::App& verb, CompareArguments& compare);
 
-void add_codesign_options(CLI::App& verb, CodesignArguments& codesign);
 void add_compile_options(CLI::App& verb, CompileArguments& compile);
 void add_simulate_options(CLI::App& verb, SimulateArguments& simulate);
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "tilewright/study/codesign_command.hpp"
 #include "tilewright/study/compile_command.hpp"
 #include "tilewright/study/simulate_command.hpp"
 
@@ -94,63 +93,6 @@ void add_compile_options(CLI::App& verb, CompileArguments& compile) {
       "Exit codes: 0 done; 2 wrong input; 3 a program computes other numbers than the reference arithmetic.\n" +
       examples_text({{"tilewright compile zoo:alexnet --input-size 64 -o runs/alexnet64", "a whole network, verified"},
                      {"tilewright compile zoo:alexnet --layer conv3 -o runs/compiled", "one layer"}}));
-}
-
-void add_codesign_options(CLI::App& verb, CodesignArguments& codesign) {
-  verb.add_option("network", codesign.network, "zoo:NAME, or a file: .onnx, .yaml, .m (MAESTRO), .csv (GAMMA)");
-  verb.add_option("--layer", codesign.layer, "name of one layer; without it, all layers");
-  add_dim_option(verb, codesign.dims);
-  verb.add_option("--operators", codesign.operators, "only layers of these, with commas: conv, depthwise, fc, matmul");
-
-  const std::string machine = "Machine";
-  verb.add_option("--machine", codesign.machine, "search schedules only: zoo:vta, or a JSON file with VTA's LOG_* keys")
-      ->group(machine);
-  verb.add_flag("--fixed-buffers", codesign.fixed_buffers, "keep the default machine's buffers, search the core only")
-      ->group(machine);
-  verb.add_option("--area-budget", codesign.area_budget, "most area, in areas of the default machine; default 1")
-      ->group(machine);
-  verb.add_option("--max-power", codesign.max_power, "W of any layer")->group(machine);
-  verb.add_option("--max-temperature", codesign.max_temperature, "degrees Celsius while any layer runs")->group(machine);
-  verb.add_option("--clock-mhz", codesign.physical.clock_mhz, "for power; cycles do not depend on it")
-      ->capture_default_str()
-      ->group(machine);
-  verb.add_option("--ambient-celsius", codesign.physical.ambient_celsius, "around the package")
-      ->capture_default_str()
-      ->group(machine);
-  verb.add_option("--kelvin-per-watt", codesign.physical.kelvin_per_watt, "thermal resistance from junction to ambient")
-      ->capture_default_str()
-      ->group(machine);
-  add_timing_options(verb, codesign.core, codesign.timing);
-
-  const std::string search = "Search";
-  verb.add_option("--search", codesign.search, "dcoc, autotvm, chameleon, random, genetic, exhaustive, …")
-      ->capture_default_str()
-      ->group(search);
-  verb.add_option("--measurements", codesign.measurements,
-                  fmt::format("per distinct layer, invalid and repeated ones too; default {}, with exhaustive all",
-                              kDefaultMeasurements))
-      ->group(search);
-  verb.add_option("--seed", codesign.seed, "the same seed gives the same bytes for any number of threads")
-      ->capture_default_str()
-      ->group(search);
-  verb.add_option("--set", codesign.settings, "a hyper-parameter: dcoc.batch=32 (see --settings)")->group(search);
-  verb.add_flag("--settings", codesign.show_settings, "list the hyper-parameters of --search and end")->group(search);
-
-  const std::string run = "Run and results";
-  verb.add_option("-o,--output", codesign.output, "run directory; the same run in it is continued")->group(run);
-  verb.add_option("--store", codesign.store, "file of measured points, shared between runs; default: in the run directory")
-      ->group(run);
-  verb.add_flag("--optimum", codesign.optimum, "also prove the fewest cycles of any schedule of the space")->group(run);
-  verb.add_flag("--no-verify", codesign.no_verify, "do not make and execute the programs")->group(run);
-  verb.add_option("--threads", codesign.threads, "0 = all")->capture_default_str()->check(CLI::Range(0, 1024))->group(run);
-  verb.add_flag("--json", codesign.json, "everything as JSON")->group(run);
-  verb.footer(
-      "Exit codes: 0 done; 2 wrong input; 3 no machine has a schedule for every layer, or a program computes other\n"
-      "numbers than the reference; 130 stopped by Ctrl-C, best so far kept.\n" +
-      examples_text({{"tilewright codesign zoo:alexnet --layer conv5 --measurements 64 -o runs/conv5",
-                      "machine and schedule of a layer, within the default machine's area"},
-                     {"tilewright codesign zoo:alexnet --layer conv5 --machine zoo:vta --measurements 64 --optimum",
-                      "schedules for a machine that is given, and how far from the best they are"}}));
 }
 
 }  // namespace tilewright

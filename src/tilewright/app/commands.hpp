@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tilewright/study/agents_command.hpp"
-#include "tilewright/study/codesign_command.hpp"
+#include "tilewright/study/codesign.hpp"
 #include "tilewright/study/compare_command.hpp"
 #include "tilewright/study/compile_command.hpp"
 #include "tilewright/study/job.hpp"
@@ -65,6 +65,13 @@ int run_train(const TrainArguments& arguments);
 
 int run_agents(const AgentsArguments& arguments);
 // Exit code 3 when no machine has a schedule for every layer, or a program computes other numbers than the reference.
+struct CodesignArguments {
+  CodesignOptions options;
+  bool show_settings = false;  // list the hyper-parameters instead of searching
+  std::string output;          // a directory; empty = nothing is written
+  int threads = 0;             // 0 = all processors
+  bool json = false;
+};
 int run_codesign(const CodesignArguments& arguments);
 int run_compare(const CompareArguments& arguments);
 // Exit code 3 when a program computes anything but the reference arithmetic's numbers.

@@ -18,6 +18,7 @@
 #include "tilewright/base/text.hpp"
 #include "tilewright/study/compile_command.hpp"
 #include "tilewright/study/compile_result.hpp"
+#include "tilewright/study/machine_options.hpp"
 #include "tilewright/study/run_directory.hpp"
 #include "tilewright/study/simulate_command.hpp"
 #include "tilewright/vta/disassembly.hpp"
@@ -273,15 +274,6 @@ Result<int> compile(const CompileArguments& arguments) {
 }
 
 }  // namespace
-
-Result<vta::Machine> read_compiled_machine(const std::string& source) {
-  TW_TRY(const vta::Machine machine, vta::read_machine(source));
-  if (machine.log_inp_width == 3 && machine.log_wgt_width == 3 && machine.log_acc_width == 5) return machine;
-  return invalid(
-      fmt::format("{}: inputs, weights and accumulators have {}, {} and {} bits, expected 8, 8 and 32: networks "
-                  "are quantised to that",
-                  source, 1 << machine.log_inp_width, 1 << machine.log_wgt_width, 1 << machine.log_acc_width));
-}
 
 int run_compile(const CompileArguments& arguments) {
   const Result<int> code = compile(arguments);

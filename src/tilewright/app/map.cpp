@@ -12,7 +12,6 @@
 #include "tilewright/app/verb.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
-#include "tilewright/study/codesign_command.hpp"
 #include "tilewright/study/common_options.hpp"
 #include "tilewright/study/map_command.hpp"
 #include "tilewright/study/map_run.hpp"
@@ -108,12 +107,10 @@ int run_resume(const ResumeArguments& arguments) {
     return run_train(train);
   }
   if (*verb == "codesign") {
-    Result<CodesignArguments> codesign_arguments = read_codesign_run(arguments.directory);
-    if (!codesign_arguments) return report(codesign_arguments.error());
-    CodesignArguments continued = std::move(codesign_arguments).value();
-    continued.threads = arguments.threads;
-    continued.json = arguments.json;
-    return run_codesign(continued);
+    const Result<CodesignOptions> options = read_codesign_run(arguments.directory);
+    if (!options) return report(options.error());
+    return run_codesign(
+        {.options = *options, .output = arguments.directory, .threads = arguments.threads, .json = arguments.json});
   }
   if (*verb != "map") {
     return report(

@@ -12,7 +12,7 @@
 #include "tilewright/base/csv.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/search/point_table.hpp"
-#include "tilewright/study/codesign_result.hpp"
+#include "tilewright/study/codesign.hpp"
 #include "tilewright/study/map_run.hpp"
 #include "tilewright/study/run_directory.hpp"
 
@@ -89,7 +89,7 @@ Result<Done> points(const PointsArguments& arguments) {
     return print_points({std::move(problems), job.objective, mapping_metric_columns()}, path_of(map.store), arguments.json);
   }
   if (verb == "codesign") {
-    TW_TRY(const CodesignArguments codesign, read_codesign_run(directory));
+    TW_TRY(const CodesignOptions codesign, read_codesign_run(directory));
     TW_TRY(const CodesignJob job, read_codesign_job(codesign));
     TW_TRY([[maybe_unused]] const Done same, check_same_codesign(directory, codesign, job));
     TW_TRY(std::vector<PointTable::Problem> problems, chosen(job.layers, arguments.layer, arguments.directory));

@@ -200,6 +200,28 @@ SimulationJson buffers_json(const Simulation& simulation) {
 
 }  // namespace
 
+vta::Timing total_of(const std::vector<StreamResult>& streams) {
+  vta::Timing total;
+  for (const StreamResult& stream : streams) {
+    const vta::Timing& t = stream.timing;
+    for (std::size_t module = 0; module < t.modules.size(); ++module) {
+      total.modules[module].busy += t.modules[module].busy;
+      total.modules[module].token_stall += t.modules[module].token_stall;
+      total.modules[module].bus_stall += t.modules[module].bus_stall;
+      total.modules[module].instructions += t.modules[module].instructions;
+    }
+    for (std::size_t buffer = 0; buffer < t.bytes.size(); ++buffer) total.bytes[buffer] += t.bytes[buffer];
+    for (const auto member :
+         {&vta::Timing::cycles, &vta::Timing::gemm_cycles, &vta::Timing::alu_cycles, &vta::Timing::gemm_steps,
+          &vta::Timing::alu_steps, &vta::Timing::reset_steps, &vta::Timing::alu_tensor_steps, &vta::Timing::fetch_bytes,
+          &vta::Timing::read_bursts, &vta::Timing::read_beats, &vta::Timing::write_bursts, &vta::Timing::write_beats,
+          &vta::Timing::read_busy, &vta::Timing::write_busy}) {
+      total.*member += t.*member;
+    }
+  }
+  return total;
+}
+
 std::string to_text(const Simulation& simulation) {
   const vta::Machine& machine = simulation.machine;
   const vta::TimingOptions& timing = simulation.timing;

@@ -27,7 +27,5 @@ struct CompileArguments {
   bool json = false;
   std::vector<std::string> command;  // the command line
 };
-// A machine that computes what networks are quantised to; those of other widths only run programs.
-Result<vta::Machine> read_compiled_machine(const std::string& source);
 
 }  // namespace tilewright

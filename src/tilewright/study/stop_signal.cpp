@@ -5,18 +5,20 @@
 namespace tilewright {
 namespace {
 
-volatile std::sig_atomic_t asked = 0;
+std::atomic<bool> asked = false;
+static_assert(std::atomic<bool>::is_always_lock_free);  // a handler of signals writes it
 
 }  // namespace
 
-void listen_for_stop() {
+StopToken listen_for_stop() {
   struct sigaction action {};
-  action.sa_handler = [](int) { asked = 1; };
+  action.sa_handler = [](int) { asked = true; };
   action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  return StopToken(&asked);
 }
 
-bool stop_asked() { return asked != 0; }
+bool stop_asked() { return asked; }
 
 }  // namespace tilewright
