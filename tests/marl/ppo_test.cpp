@@ -290,7 +290,8 @@ TEST(Ppo, OptionsOutOfRangeAreErrors) {
   EXPECT_EQ(message({.epochs = 0}), "epochs is 0, expected at least 1");
   EXPECT_EQ(message({.minibatches = 0}), "minibatches is 0, expected at least 1");
   EXPECT_EQ(message({.hidden = {64, 0}}), "a hidden layer's width is 0, expected at least 1");
-  EXPECT_EQ(message({.learning_rate = 0}), "learning_rate is 0, expected more than 0");
+  EXPECT_EQ(message({.learning_rate = 0}), "");  // nothing is learned
+  EXPECT_EQ(message({.learning_rate = -1}), "learning_rate is -1, expected at least 0");
   EXPECT_EQ(message({.gamma = 1.5}), "gamma is 1.5, expected 0 to 1");
   EXPECT_EQ(message({.gae_lambda = std::nan("")}), "gae_lambda is nan, expected 0 to 1");
   EXPECT_EQ(message({.clip = 0}), "clip is 0, expected more than 0");

@@ -179,7 +179,7 @@ void Walk::step(std::span<float> actions) {
 std::vector<Setting> settings_of(WalkLearning& learning) {
   return {
       {"hidden", "width of both hidden layers", &learning.hidden, 1, 4096},
-      {"learning_rate", "of actors and critics", &learning.learning_rate, 1e-12, 1},
+      {"learning_rate", "of actors and critics", &learning.learning_rate, 0, 1},
       {"gamma", "discount per step", &learning.gamma, 0, 1},
       {"gae_lambda", "1 is Monte Carlo, 0 one-step", &learning.gae_lambda, 0, 1},
       {"clip", "of the ratio of probabilities", &learning.clip, 1e-6, 100},

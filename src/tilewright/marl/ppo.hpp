@@ -24,7 +24,7 @@ struct PpoOptions {
   std::size_t minibatches = 4;  // per pass
   std::vector<std::size_t> hidden = {64, 64};
   Activation activation = Activation::Relu;
-  double learning_rate = 2e-3;
+  double learning_rate = 2e-3;  // 0: nothing is learned
   double gamma = 0.95;
   double gae_lambda = 0.95;  // 1 is Monte Carlo, 0 is one-step TD
   double clip = 0.2;         // keeps the ratio within [1 - clip, 1 + clip]

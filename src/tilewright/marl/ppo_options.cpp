@@ -17,7 +17,7 @@ Result<Done> check(const PpoOptions& options) {
     if (width == 0) return wrong("a hidden layer's width", width, "at least 1");
   }
   // Negated comparisons, so that NaN is wrong too.
-  if (!(options.learning_rate > 0)) return wrong("learning_rate", options.learning_rate, "more than 0");
+  if (!(options.learning_rate >= 0)) return wrong("learning_rate", options.learning_rate, "at least 0");
   if (!(options.gamma >= 0 && options.gamma <= 1)) return wrong("gamma", options.gamma, "0 to 1");
   if (!(options.gae_lambda >= 0 && options.gae_lambda <= 1)) return wrong("gae_lambda", options.gae_lambda, "0 to 1");
   if (!(options.clip > 0)) return wrong("clip", options.clip, "more than 0");
