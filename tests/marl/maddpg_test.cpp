@@ -86,13 +86,13 @@ TEST(Maddpg, TargetsStartAsCopiesOrByThemselves) {
 
 TEST(Maddpg, SolvesGamesWhoseBestPlayIsKnown) {
   OffPolicyOptions options = game_options();
-  EXPECT_GT(learned_return("maddpg", "toy:matrix", options, 2000), best_return("toy:matrix") - 0.5);
-  EXPECT_GT(learned_return("maddpg", "toy:heads", options, 3000), best_return("toy:heads") - 0.1);
-  EXPECT_GT(learned_return("maddpg", "toy:reach", options, 800), best_return("toy:reach") - 5);  // standing still: -70
+  expect_learning("maddpg", "toy:matrix", options, 2000, best_return("toy:matrix") - 0.5);
+  expect_learning("maddpg", "toy:heads", options, 3000, best_return("toy:heads") - 0.1);
+  expect_learning("maddpg", "toy:reach", options, 800, best_return("toy:reach") - 5);  // standing still: -70
   options.layout = ReplayLayout::State;
-  EXPECT_GT(learned_return("maddpg", "toy:line", options, 500), best_return("toy:line") - 1);
+  expect_learning("maddpg", "toy:line", options, 500, best_return("toy:line") - 1);
   options.semantics = Semantics::OpenAi;
-  EXPECT_GT(learned_return("maddpg", "toy:line", options, 500), best_return("toy:line") - 1);
+  expect_learning("maddpg", "toy:line", options, 500, best_return("toy:line") - 1);
 }
 
 }  // namespace

@@ -65,12 +65,12 @@ TEST(GuardedEntropy, IsThatOfProbabilities) {
 TEST(Masac, SolvesGamesWhoseBestPlayIsKnown) {
   OffPolicyOptions options = game_options();
   options.entropy = 1;  // payoffs are up to 8: with less it may settle before it has tried everything
-  EXPECT_GT(learned_return("masac", "toy:matrix", options, 2000), best_return("toy:matrix") - 0.5);
+  expect_learning("masac", "toy:matrix", options, 2000, best_return("toy:matrix") - 0.5);
   options.entropy = 0.2;
-  EXPECT_GT(learned_return("masac", "toy:heads", options, 3000), best_return("toy:heads") - 0.1);
-  EXPECT_GT(learned_return("masac", "toy:reach", options, 800), best_return("toy:reach") - 5);  // standing still: -70
+  expect_learning("masac", "toy:heads", options, 3000, best_return("toy:heads") - 0.1);
+  expect_learning("masac", "toy:reach", options, 800, best_return("toy:reach") - 5);  // standing still: -70
   options.layout = ReplayLayout::State;
-  EXPECT_GT(learned_return("masac", "toy:line", options, 500), best_return("toy:line") - 1);
+  expect_learning("masac", "toy:line", options, 500, best_return("toy:line") - 1);
 }
 
 }  // namespace

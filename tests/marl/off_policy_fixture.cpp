@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../twins.hpp"
 #include "tilewright/marl/algorithms.hpp"
 #include "tilewright/marl/off_policy_streams.hpp"
 #include "tilewright/marl/toy_games.hpp"
@@ -16,6 +17,21 @@ namespace {
 
 using oracle::Row;
 using oracle::Rows;
+
+// Mean return of all agents together in 200 greedy episodes after `episodes` of training.
+double learned_return(const std::string& algorithm, const std::string& game, const OffPolicyOptions& options,
+                      std::int64_t episodes, std::uint64_t seed) {
+  constexpr std::size_t kWorlds = 10;
+  const std::unique_ptr<Environment> environment = make_toy_game(game, 0, kWorlds, 3).value();
+  Pupil pupil(algorithm, environment->spec(), options, seed);
+  TrainerOptions training;
+  training.episodes = episodes;
+  Trainer trainer(*environment, *pupil.learner, pupil.profile, training);
+  EXPECT_TRUE(trainer.run([](const TrainState&) { return true; }));
+  double sum = 0;
+  for (const double own : evaluate_greedily(*environment, *pupil.learner, 200, 1'000'000)) sum += own;
+  return sum;
+}
 
 std::vector<float> uniform(std::size_t count, Rng rng) {
   std::vector<float> values(count);
@@ -181,18 +197,15 @@ OffPolicyOptions game_options() {
 
 double best_return(const std::string& game) { return std::ranges::find(toy_games(), game, &ToyGame::name)->best_return; }
 
-double learned_return(const std::string& algorithm, const std::string& game, const OffPolicyOptions& options,
-                      std::int64_t episodes) {
-  constexpr std::size_t kWorlds = 10;
-  const std::unique_ptr<Environment> environment = make_toy_game(game, 0, kWorlds, 3).value();
-  Pupil pupil(algorithm, environment->spec(), options, 2);
-  TrainerOptions training;
-  training.episodes = episodes;
-  Trainer trainer(*environment, *pupil.learner, pupil.profile, training);
-  EXPECT_TRUE(trainer.run([](const TrainState&) { return true; }));
-  double sum = 0;
-  for (const double own : evaluate_greedily(*environment, *pupil.learner, 200, 1'000'000)) sum += own;
-  return sum;
+void expect_learning(const std::string& algorithm, const std::string& game, const OffPolicyOptions& options,
+                     std::int64_t episodes, double enough) {
+  const Twins runs = twins(game, 3, [&](std::uint64_t seed, bool learns) {
+    OffPolicyOptions chosen = options;
+    if (!learns) chosen.learning_rate = 0;
+    return learned_return(algorithm, game, chosen, episodes, seed);
+  });
+  for (const double learned : runs.learning) EXPECT_GT(learned, enough) << game;
+  for (const double still : runs.still) EXPECT_LT(still, enough - 1) << game;
 }
 
 double relative_distance(const Row& a, const Row& b) {

@@ -51,9 +51,10 @@ oracle::Samples samples_of(const Journey& journey, const std::vector<std::uint32
 // Two updates of all agents against the oracle: losses, networks and targets.
 void expect_agreement_with_oracle(const std::string& algorithm, OffPolicyOptions options, oracle::Rules rules);
 
-// Mean return of all agents together in 200 greedy episodes after learning from `episodes`.
-double learned_return(const std::string& algorithm, const std::string& game, const OffPolicyOptions& options,
-                      std::int64_t episodes);
+// Three seeds, each beside a twin whose learning rate is 0: mean return of all agents together in 200 greedy episodes after
+// `episodes` of training. Those that learn must have more than `enough`, their twins clearly less.
+void expect_learning(const std::string& algorithm, const std::string& game, const OffPolicyOptions& options,
+                     std::int64_t episodes, double enough);
 OffPolicyOptions game_options();  // small networks, many updates
 double best_return(const std::string& game);
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "../twins.hpp"
 #include "tilewright/marl/toy_games.hpp"
 #include "tilewright/marl/trainer.hpp"
 
@@ -34,11 +35,13 @@ struct PpoTraining {
         threads(thread_count),
         profile(thread_count),
         learner(make_ppo(environment->spec(), options, seed, threads, profile).value().release()),
-        trainer(*environment, *learner, profile, {.episodes = episodes, .checkpoint_dir = {}}) {}
+        trainer(*environment, *learner, profile, {.episodes = episodes, .curve_every = 128, .checkpoint_dir = {}}) {}
 
   void train() {
     EXPECT_TRUE(trainer.run([](const TrainState&) { return true; }));
   }
+  // Of the last episodes of training, mean over them.
+  double explored_return() const { return trainer.state().curve.back().mean_return; }
   double greedy_return(std::int64_t episodes = 256) {
     const std::vector<double> means = evaluate_greedily(*environment, *learner, episodes, 1'000'000);
     return std::accumulate(means.begin(), means.end(), 0.0);
@@ -57,72 +60,79 @@ double best_return_of(std::string_view name) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
+constexpr std::int64_t kStillEpisodes = 256;  // enough of a policy that stays as it is
+
 class PpoLearns : public ::testing::TestWithParam<Critic> {
  protected:
   PpoOptions options(std::size_t rollout) const {
     return {.critic = GetParam(), .rollout = rollout, .activation = Activation::Tanh, .learning_rate = 1e-3};
   }
+
+  // Three seeds, each beside a twin that does not learn. Those that do end at `enough` or more when they play greedily.
+  // While exploring they earn `margin` more than their twins, whose greedy play may be the best by chance.
+  static void expect_learning(std::string_view game, const PpoOptions& options, std::int64_t episodes, double enough,
+                              double margin) {
+    const Twins runs = twins(std::string(game), 3, [&](std::uint64_t seed, bool learns) {
+      PpoOptions chosen = options;
+      if (!learns) chosen.learning_rate = 0;
+      PpoTraining run(ppo_game(game, 32), chosen, learns ? episodes : kStillEpisodes, seed);
+      run.train();
+      EXPECT_TRUE(!learns || run.greedy_return() >= enough) << "seed " << seed;
+      return run.explored_return();
+    });
+    expect_ahead(runs, margin);
+  }
 };
 INSTANTIATE_TEST_SUITE_P(Critics, PpoLearns, ::testing::Values(Critic::Own, Critic::Central),
                          [](const auto& param) { return param.param == Critic::Own ? "own" : "central"; });
 
-TEST_P(PpoLearns, TheMatrixGame) {
-  PpoTraining run(ppo_game("toy:matrix", 32), options(256), 4096);
-  run.train();
-  EXPECT_DOUBLE_EQ(run.greedy_return(), best_return_of("toy:matrix"));
-}
+TEST_P(PpoLearns, TheMatrixGame) { expect_learning("toy:matrix", options(256), 4096, best_return_of("toy:matrix"), 4); }
 
-TEST_P(PpoLearns, TwoHeads) {
-  PpoTraining run(ppo_game("toy:heads", 32), options(256), 6000);
-  run.train();
-  EXPECT_DOUBLE_EQ(run.greedy_return(), best_return_of("toy:heads"));
-}
+TEST_P(PpoLearns, TwoHeads) { expect_learning("toy:heads", options(256), 6000, best_return_of("toy:heads"), 1); }
 
 TEST_P(PpoLearns, ToDoWithoutTheForbiddenChoice) {
   const auto masked = ppo_game("toy:masked", 256);
   masked->reset(1'000'000);
   double best = 0;
   for (std::size_t world = 0; world < 256; ++world) best += masked->arrays().masks[6 * world + 2] == 1.0F ? 20 : 12;
-  PpoTraining run(ppo_game("toy:masked", 32), options(256), 8192);
-  run.train();
-  EXPECT_DOUBLE_EQ(run.greedy_return(), best / 256);
+  expect_learning("toy:masked", options(256), 8192, best / 256, 4);
 }
 
 TEST_P(PpoLearns, TheLineWhichTerminates) {
-  PpoTraining run(ppo_game("toy:line", 32), options(1000), 4000);
-  EXPECT_LT(run.greedy_return(), -50);  // before
-  run.train();
-  EXPECT_GT(run.greedy_return(), best_return_of("toy:line") - 0.5);
+  expect_learning("toy:line", options(1000), 4000, best_return_of("toy:line") - 0.5, 30);
 }
 
 TEST_P(PpoLearns, ToReachWithContinuousSpeed) {
-  PpoTraining run(ppo_game("toy:reach", 32), options(1000), 4000);
-  EXPECT_LT(run.greedy_return(), -50);  // before
-  run.train();
-  EXPECT_GT(run.greedy_return(), best_return_of("toy:reach") - 1);
+  expect_learning("toy:reach", options(1000), 4000, best_return_of("toy:reach") - 1, 30);
 }
 
 // From (c, c) to (b, c) to (b, b): each step helps the one who makes it, and from 14 no single agent gets any higher.
 TEST_P(PpoLearns, TheSafeEquilibriumOfTheClimbingGame) {
   PpoOptions steady = options(32);
   steady.entropy_bonus = 0.1;
-  PpoTraining run(ppo_game("toy:climbing", 32), steady, 12'000);
-  run.train();
-  EXPECT_DOUBLE_EQ(run.greedy_return(), 14);
+  expect_learning("toy:climbing", steady, 12'000, 14, 10);
 }
 
-// Large steps on few samples stumble upon the summit in about a quarter of the runs, and stay there.
+// Large steps on few samples stumble upon the summit in about a quarter of the runs, and stay there: they earn nearly all of
+// it while they explore. One in nine teams that learned nothing has the summit as its greedy choice, but none earns it.
 TEST_P(PpoLearns, TheClimbingGameWithLuck) {
   PpoOptions hasty = options(4);
   hasty.minibatches = 1;
-  hasty.learning_rate = 0.03;
-  double best = -100;
-  for (std::uint64_t seed = 1; seed <= 40 && best < 22; ++seed) {
-    PpoTraining run(ppo_game("toy:climbing", 4), hasty, 1024, seed);
-    run.train();
-    best = std::max(best, run.greedy_return(4));
-  }
-  EXPECT_DOUBLE_EQ(best, best_return_of("toy:climbing"));
+  const auto at_the_summit = [&](double learning_rate) {
+    hasty.learning_rate = learning_rate;
+    int count = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      PpoTraining run(ppo_game("toy:climbing", 4), hasty, learning_rate > 0 ? 1024 : kStillEpisodes, seed);
+      run.train();
+      count += run.explored_return() > 0.9 * best_return_of("toy:climbing") ? 1 : 0;
+    }
+    return count;
+  };
+  const int learning = at_the_summit(0.03), still = at_the_summit(0);
+  RecordProperty("learning", learning);
+  RecordProperty("still", still);
+  EXPECT_GE(learning, 3);
+  EXPECT_EQ(still, 0);
 }
 
 TEST(Ppo, ForbiddenChoicesAreNeverTaken) {
