@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "../twins.hpp"
 #include "course.hpp"
 #include "target_space.hpp"
 #include "tilewright/space/archgym_space.hpp"
@@ -164,13 +165,17 @@ TEST(AllSearchers, ExhaustiveProposesEveryCanonicalMappingOnce) {
   }
 }
 
-TEST(AllSearchers, ASingleAgentSolvesASmallSpace) {
+TEST(AllSearchers, ASingleAgentSolvesASmallSpaceByLearning) {
   ThreadPool threads(1);
-  const TargetSpace space("target", 0.3F, 6);
-  const auto made = make_searcher({"rl", {&space}, 3000, 1, {{"rl.hidden", "16"}}}, threads);
-  ASSERT_TRUE(made);
-  const Course course = run(**made, {&space}, 3000, threads, "latency");
-  EXPECT_LT(course.ledgers[0].best->score[0], 1.0001);
+  const TargetSpace space("target", 0.3F, 6);  // 36,864 points
+  const Twins runs = twins("rl", 4, [&](std::uint64_t seed, bool learns) {
+    const Settings settings = {{"rl.hidden", "16"}, {"rl.learning_rate", learns ? "0.003" : "0"}};
+    const auto made = make_searcher({"rl", {&space}, 1000, seed, settings}, threads);
+    EXPECT_TRUE(made);
+    return -run(**made, {&space}, 1000, threads, "latency").ledgers[0].best->score[0];
+  });
+  for (const double learned : runs.learning) EXPECT_GT(learned, -1.0001);  // the optimum
+  expect_ahead(runs, 0.1);
 }
 
 TEST(AllSearchers, PerLayerTeamsAreApart) {

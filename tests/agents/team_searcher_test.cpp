@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "../scratch.hpp"
+#include "../twins.hpp"
 #include "course.hpp"
 #include "target_space.hpp"
 #include "tilewright/search/search_loop.hpp"
@@ -41,17 +42,21 @@ std::int64_t samples_to_best(Searcher& searcher, const DesignSpace& space, std::
   return samples;
 }
 
-TEST(TeamSearcher, SolvesASpaceOfAQuarterMillionPoints) {
+// Refinements and exchanges do, whether the policies learn or not. Random draws would need a hundred times as many.
+TEST(TeamSearcher, FindsTheOptimumOfAQuarterMillionPointsByRefinement) {
   ThreadPool threads(1);
-  for (const float feature : {0.2F, 0.7F}) {
-    const TargetSpace space("target", feature);
-    std::vector<std::int64_t> needed;
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-      const auto searcher = make({&space}, threads, seed);
-      needed.push_back(samples_to_best(*searcher, space, 3000, threads));
+  for (const bool learn : {true, false}) {
+    for (const float feature : {0.2F, 0.7F}) {
+      const TargetSpace space("target", feature);
+      std::vector<std::int64_t> needed;
+      for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        TeamOptions options = small_networks();
+        options.learn = learn;
+        needed.push_back(samples_to_best(*make({&space}, threads, seed, options), space, 3000, threads));
+      }
+      std::ranges::sort(needed);
+      EXPECT_LT(needed[1], 1500) << feature;
     }
-    std::ranges::sort(needed);
-    EXPECT_LT(needed[1], 1500) << feature;
   }
 }
 
@@ -60,18 +65,29 @@ TEST(TeamSearcher, SolvesASpaceOfAQuarterMillionPoints) {
 TEST(TeamSearcher, ConstructionsGetBetterByLearning) {
   ThreadPool threads(1);
   const TargetSpace space("target", 0.4F);
-  const auto constructed = [&](bool learn) {
+  const Twins runs = twins("constructions", 4, [&](std::uint64_t seed, bool learns) {
     TeamOptions options = small_networks();
     options.construction = 1;
     options.exchange = 0;
     options.elites = 0;
+    options.learning.learning_rate = learns ? 3e-3 : 0;
+    return -static_cast<double>(samples_to_best(*make({&space}, threads, seed, options), space, 3000, threads));
+  });
+  expect_ahead(runs, 1500);
+}
+
+TEST(TeamSearcher, WithLearningOffPoliciesStayAsTheyWere) {
+  ThreadPool threads(1);
+  const TargetSpace space("target", 0.4F);
+  const auto policies = [&](bool learn, std::int64_t samples) {
+    TeamOptions options = small_networks();
     options.learn = learn;
-    options.learning.learning_rate = 3e-3;
-    const auto searcher = make({&space}, threads, 2, options);
-    return samples_to_best(*searcher, space, 3000, threads);
+    const auto searcher = make({&space}, threads, 1, options);
+    run(*searcher, {&space}, samples, threads);
+    return searcher->saved().policies.tensors.at("agent_0.actor.weight0").bytes;
   };
-  EXPECT_LT(constructed(true), 1500);
-  EXPECT_EQ(constructed(false), 3000);
+  EXPECT_EQ(policies(false, 100), policies(true, 0));
+  EXPECT_NE(policies(true, 100), policies(true, 0));
 }
 
 // A space of four valleys far apart, one for each value of the first parameter, and one of them a little deeper.
@@ -209,24 +225,27 @@ TEST(TeamSearcher, ReadFromDiskItProposesTheSame) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(TeamSearcher, ATrainedTeamSolvesASimilarProblemSooner) {
+// Nobody learns here: what helps are the points that were best in similar problems.
+TEST(TeamSearcher, WhatATeamRemembersHelpsWithASimilarProblem) {
   ThreadPool threads(1);
   std::vector<TargetSpace> family;
   for (int i = 0; i < 6; ++i) family.emplace_back("member", 0.05F + 0.18F * static_cast<float>(i), 24);
   Spaces spaces;
   for (const TargetSpace& space : family) spaces.push_back(&space);
-  const auto teacher = make(spaces, threads, 1);
-  run(*teacher, spaces, 500, threads);
-  const SavedTeam saved = teacher->saved();
-  std::int64_t scratch = 0, trained = 0;
-  for (const float feature : {0.3F, 0.8F}) {
-    const TargetSpace space("new", feature, 24);
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-      scratch += samples_to_best(*make({&space}, threads, seed), space, 2000, threads);
-      trained += samples_to_best(*make({&space}, threads, seed, small_networks(), &saved), space, 2000, threads);
+  TeamOptions options = small_networks();
+  options.learn = false;
+  std::int64_t scratch = 0, remembering = 0;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const auto teacher = make(spaces, threads, seed, options);
+    run(*teacher, spaces, 500, threads);
+    const SavedTeam saved = teacher->saved();
+    for (const float feature : {0.3F, 0.8F}) {
+      const TargetSpace space("new", feature, 24);
+      scratch += samples_to_best(*make({&space}, threads, seed, options), space, 2000, threads);
+      remembering += samples_to_best(*make({&space}, threads, seed, options, &saved), space, 2000, threads);
     }
   }
-  EXPECT_LT(trained, 0.7 * static_cast<double>(scratch)) << trained << " of " << scratch;
+  EXPECT_LT(remembering, 0.7 * static_cast<double>(scratch)) << remembering << " of " << scratch;
 }
 
 // Elsewhere 3 of 16; here the size 3 as well as the place, which is 8 of 64. The whole stays the whole.
