@@ -145,11 +145,17 @@ TEST(Autotvm, ComesCloseToTheOptimumOfAFixedMachine) {
   ASSERT_TRUE(optimum);
   EXPECT_EQ(optimum->points, 576);
   const double cycles = optimum->outcome.metrics.latency;
-  EXPECT_LT(median_gap("autotvm", space, 128, cycles, "latency"), 1.02);
+  int drawn = 0;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    EXPECT_LT(travel("autotvm", space, 128, seed, "latency").best, 1.0005 * cycles) << seed;
+    drawn += travel("random", space, 128, seed, "latency").best < 1.0005 * cycles ? 1 : 0;
+  }
+  EXPECT_LE(drawn, 1);
   EXPECT_EQ(travel("autotvm", space, 576, 1, "latency", kShortWalks).best, cycles);
 }
 
-TEST(ClassicalSearchers, FindTheOptimumOfATinyCodesignSpace) {
+// As many samples as there are points: what is shown is that nobody gets stuck, not that anybody is clever.
+TEST(ClassicalSearchers, ComeCloseToTheOptimumOfASpaceAsLargeAsTheirBudget) {
   CodesignSpaceOptions options;
   options.log_batches = {0};
   options.log_blocks_in = {4, 5};

@@ -143,6 +143,7 @@ TEST_P(EachSearcher, HardlyEverProposesAPointTwiceInALargeSpace) {
   EXPECT_GE(std::set<Point>(done.points.begin(), done.points.end()).size(), done.points.size() - repeated);
 }
 
+// Random draws do, too: it is a promise of every searcher, as are the two tests after it.
 TEST_P(EachSearcher, FindsTheOptimumOfASpaceSmallerThanItsBudget) {
   const SyntheticSizes sizes{.a = 4, .b = 3, .room = 6};  // 4 * 6 * 10 * 3 = 720 points
   const SyntheticSpace space(sizes);
