@@ -9,3 +9,15 @@ configure_package_config_file(cmake/tilewright-config.cmake.in tilewright-config
 write_basic_package_version_file(tilewright-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tilewright-config.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/tilewright-config-version.cmake DESTINATION ${package_dir})
+
+# What shells and man read is printed by the program itself, when it is installed.
+install(CODE "
+  set(share \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}\")
+  foreach(page \"completion\;bash\;bash-completion/completions/tilewright\" \"completion\;zsh\;zsh/site-functions/_tilewright\"
+               \"man\;\;man/man1/tilewright.1\")
+    list(POP_BACK page place)
+    list(REMOVE_ITEM page \"\")
+    get_filename_component(folder \"\${share}/\${place}\" DIRECTORY)
+    file(MAKE_DIRECTORY \"\${folder}\")
+    execute_process(COMMAND \"$<TARGET_FILE:tilewright>\" \${page} OUTPUT_FILE \"\${share}/\${place}\" COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()")

@@ -23,6 +23,8 @@ struct Example {
 };
 std::string examples_text(std::initializer_list<Example> examples);
 
+// "tilewright: 'mapp' is not a verb (did you mean 'map'?)".
+Error not_a_verb(const std::string& word, const std::vector<std::string>& verbs);
 // A sentence about a command line that could not be parsed, with the nearest choice.
 Error to_error(const CLI::App& app, const CLI::ParseError& failure, int argc, char** argv);
 

@@ -38,13 +38,13 @@ std::vector<std::string> verbs_of(const CLI::App& app) {
   return verbs;
 }
 
+}  // namespace
+
 Error not_a_verb(const std::string& word, const std::vector<std::string>& verbs) {
   std::string hint = did_you_mean(word, verbs);
   if (hint.empty()) hint = fmt::format(", expected one of {}", join(verbs, ", "));
   return invalid(fmt::format("tilewright: '{}' is not a verb{}", word, hint));
 }
-
-}  // namespace
 
 std::string examples_text(std::initializer_list<Example> examples) {
   std::string text = "\nExamples:\n";

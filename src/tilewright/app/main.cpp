@@ -14,6 +14,7 @@
 #include "tilewright/app/commands.hpp"
 #include "tilewright/app/option_flags.hpp"
 #include "tilewright/app/print.hpp"
+#include "tilewright/app/shell_words.hpp"
 #include "tilewright/app/verb.hpp"
 #include "tilewright/base/parallel.hpp"
 #include "tilewright/base/text.hpp"
@@ -66,19 +67,21 @@ int run(int argc, char** argv) {
 }  // namespace
 
 std::vector<Verb> all_verbs(const Command& command) {
-  return {evaluate_verb(),
-          explain_verb(),
-          train_verb(command),
-          map_verb(command),
-          agents_verb(command),
-          compare_verb(command),
-          codesign_verb(command),
-          compile_verb(command),
-          simulate_verb(),
-          verify_verb(),
-          resume_verb(command),
-          points_verb(),
-          zoo_verb()};
+  std::vector<Verb> verbs = {evaluate_verb(),
+                             explain_verb(),
+                             train_verb(command),
+                             map_verb(command),
+                             agents_verb(command),
+                             compare_verb(command),
+                             codesign_verb(command),
+                             compile_verb(command),
+                             simulate_verb(),
+                             verify_verb(),
+                             resume_verb(command),
+                             points_verb(),
+                             zoo_verb()};
+  verbs.insert(verbs.end(), {completion_verb(verbs), man_verb(verbs)});
+  return verbs;
 }
 
 int report(const Error& error) {

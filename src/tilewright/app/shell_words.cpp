@@ -1,0 +1,207 @@
+#include "tilewright/app/shell_words.hpp"
+
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "tilewright/app/command_line.hpp"
+#include "tilewright/app/commands.hpp"
+#include "tilewright/app/print.hpp"
+#include "tilewright/base/text.hpp"
+
+namespace tilewright {
+
+enum class Shell { Bash, Zsh };
+template <>
+struct Names<Shell> {
+  static constexpr std::string_view kWhat = "shell";
+  static constexpr NameTable<Shell, 2> kTable = {{{Shell::Bash, "bash"}, {Shell::Zsh, "zsh"}}};
+};
+
+namespace {
+
+const std::vector<std::string>& choices_of(const OptionField& field) {
+  static const std::vector<std::string> none;
+  const auto* word = std::get_if<Worded>(&field.target);
+  return word != nullptr ? word->choices : none;
+}
+
+bool takes_value(const OptionField& field) { return !std::holds_alternative<bool*>(field.target); }
+
+std::vector<std::string> flags_of(const OptionField& field) {
+  if (field.traits.positional) return {};
+  std::vector<std::string> flags = {flag_of(field)};
+  if (!field.traits.letter.empty()) flags.push_back("-" + std::string(field.traits.letter));
+  return flags;
+}
+
+std::vector<std::string> names_of(const std::vector<Verb>& verbs) {
+  std::vector<std::string> names = {"help"};
+  for (const Verb& verb : verbs) names.push_back(verb.name);
+  return names;
+}
+
+// A text inside '…' of a shell.
+std::string in_quotes(std::string text) {
+  for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 4) text.replace(at, 1, "'\\''");
+  return text;
+}
+
+// What zsh's _arguments must not take for its own signs.
+std::string zsh_text(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '[' || c == ']' || c == ':' || c == '\\') escaped += '\\';
+    escaped += c;
+  }
+  return in_quotes(escaped);
+}
+
+// What troff must not take for its own signs; lines that begin with a dot or a quote are none of its requests.
+std::string roff(const std::string& text) {
+  std::string escaped;
+  bool begins = true;
+  for (const char c : text) {
+    if (begins && (c == '.' || c == '\'')) escaped += "\\&";
+    if (c == '\\') {
+      escaped += "\\e";
+    } else if (c == '-') {
+      escaped += "\\-";
+    } else {
+      escaped += c;
+    }
+    begins = c == '\n';
+  }
+  return escaped;
+}
+
+std::string man_entry(const OptionField& field) {
+  std::string head;
+  for (const std::string& flag : flags_of(field)) head += (head.empty() ? "\\fB" : ", \\fB") + roff(flag) + "\\fR";
+  if (field.traits.positional) head = "\\fI" + roff(std::string(field.name)) + "\\fR";
+  if (takes_value(field) && !field.traits.positional) head += " \\fIVALUE\\fR";
+  std::string text = roff(field.meaning);
+  if (!choices_of(field).empty()) text += "; one of " + roff(join(choices_of(field), ", "));
+  const auto value = takes_value(field) && !field.traits.default_is_said ? value_text(field) : std::nullopt;
+  if (value && !value->empty()) text += fmt::format(" (default {})", roff(*value));
+  return fmt::format(".TP\n{}\n{}\n", head, text);
+}
+
+}  // namespace
+
+std::string bash_completion(const std::vector<Verb>& verbs) {
+  std::string cases, values;
+  for (const Verb& verb : verbs) {
+    std::vector<std::string> flags = {"--help"};
+    for (const OptionField& field : verb.options) {
+      for (const std::string& flag : flags_of(field)) {
+        flags.push_back(flag);
+        if (takes_value(field) && !choices_of(field).empty()) {
+          values += fmt::format("    {}:{}) words='{}' ;;\n", verb.name, flag, in_quotes(join(choices_of(field), " ")));
+        }
+      }
+    }
+    cases += fmt::format("    {}) words='{}' ;;\n", verb.name, in_quotes(join(flags, " ")));
+  }
+  return fmt::format(
+      "# bash completion of tilewright; `source <(tilewright completion bash)`\n"
+      "_tilewright() {{\n"
+      "  local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}} verb=${{COMP_WORDS[1]}} words=''\n"
+      "  COMPREPLY=()\n"
+      "  if ((COMP_CWORD == 1)) || [[ $COMP_CWORD == 2 && $verb == help ]]; then\n"
+      "    COMPREPLY=($(compgen -W '{}' -- \"$current\"))\n"
+      "    return\n"
+      "  fi\n"
+      "  case $verb:$before in\n{}  esac\n"
+      "  if [[ -z $words && $current == -* ]]; then\n"
+      "    case $verb in\n{}    esac\n"
+      "  fi\n"
+      "  if [[ -n $words ]]; then\n"
+      "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+      "  else\n"
+      "    COMPREPLY=($(compgen -f -- \"$current\"))\n"
+      "  fi\n"
+      "}}\n"
+      "complete -o filenames -F _tilewright tilewright\n",
+      in_quotes(join(names_of(verbs), " ")), values, cases);
+}
+
+std::string zsh_completion(const std::vector<Verb>& verbs) {
+  std::string list = "    'help:what a verb does, its options and examples'\n", cases;
+  for (const Verb& verb : verbs) {
+    list += fmt::format("    '{}:{}'\n", verb.name, zsh_text(verb.summary));
+    cases += fmt::format("    {})\n      _arguments '--help[show the options]'", verb.name);
+    for (const OptionField& field : verb.options) {
+      const std::string words = choices_of(field).empty() ? "_files" : "(" + zsh_text(join(choices_of(field), " ")) + ")";
+      for (const std::string& flag : flags_of(field)) {
+        cases += fmt::format(" \\\n        '{}[{}]{}'", flag, zsh_text(field.meaning),
+                             takes_value(field) ? fmt::format(":{}:{}", field.name, words) : "");
+      }
+    }
+    cases += " \\\n        '*:file:_files'\n      ;;\n";
+  }
+  return fmt::format(
+      "#compdef tilewright\n"
+      "_tilewright() {{\n"
+      "  local -a verbs=(\n{}  )\n"
+      "  if ((CURRENT == 2)) || [[ $CURRENT == 3 && $words[2] == help ]]; then\n"
+      "    _describe verb verbs\n"
+      "    return\n"
+      "  fi\n"
+      "  local verb=$words[2]\n"
+      "  shift words\n"
+      "  ((CURRENT--))\n"
+      "  case $verb in\n{}  esac\n"
+      "}}\n"
+      "compdef _tilewright tilewright\n",
+      list, cases);
+}
+
+std::string man_page(const std::vector<Verb>& verbs) {
+  std::string page =
+      ".TH TILEWRIGHT 1 \"\" \"tilewright " TILEWRIGHT_VERSION
+      "\" \"User Commands\"\n.SH NAME\ntilewright \\- decides how a deep neural network runs on an accelerator\n"
+      ".SH SYNOPSIS\n.B tilewright\n\\fIVERB\\fR [\\fIOPTION\\fR]...\n";
+  for (const Verb& verb : verbs) {
+    page += fmt::format(".SH {}\n{}\n", roff(verb.name), roff(verb.summary));
+    for (const OptionField& field : verb.options) page += man_entry(field);
+    if (!verb.footer.empty()) page += fmt::format(".PP\n.nf\n{}\n.fi\n", roff(verb.footer));
+  }
+  return page +
+         ".SH EXIT STATUS\n0 done; 1 failed in a way that nobody foresaw; 2 wrong input; 3 something asked for is "
+         "infeasible, "
+         "or numbers differ; 130 stopped, with everything kept.\n";
+}
+
+Verb completion_verb(const std::vector<Verb>& verbs) {
+  const auto shell = std::make_shared<Shell>(Shell::Bash);
+  return {.name = "completion",
+          .summary = "what a shell needs to complete verbs and options",
+          .options = {{"shell", worded(*shell), "bash or zsh", {.positional = true}}},
+          .footer = examples_text({{"tilewright completion bash", "for ~/.bashrc: source <(tilewright completion bash)"},
+                                   {"tilewright completion zsh", "for a file _tilewright in a folder of $fpath"}}),
+          .run = [verbs, shell] {
+            print(*shell == Shell::Bash ? bash_completion(verbs) : zsh_completion(verbs));
+            return kExitDone;
+          }};
+}
+
+Verb man_verb(const std::vector<Verb>& verbs) {
+  const auto about = std::make_shared<std::string>();
+  return {.name = "man",
+          .summary = "the manual page, for man",
+          .options = {{"verb", about.get(), "one of the verbs; without it, all of them", {.positional = true}}},
+          .footer = examples_text({{"tilewright man", "all verbs; > tilewright.1 and man ./tilewright.1 show it"},
+                                   {"tilewright man map", "one of them"}}),
+          .run = [verbs, about] {
+            std::vector<Verb> asked;
+            for (const Verb& verb : verbs) {
+              if (about->empty() || verb.name == *about) asked.push_back(verb);
+            }
+            if (asked.empty()) return report(not_a_verb(*about, names_of(verbs)));
+            print(man_page(asked));
+            return kExitDone;
+          }};
+}
+
+}  // namespace tilewright
