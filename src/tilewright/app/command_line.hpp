@@ -31,11 +31,7 @@ Error to_error(const CLI::App& app, const CLI::ParseError& failure, int argc, ch
 // `tilewright help VERB`: the same as `tilewright VERB --help`; without a verb, what there is.
 int run_help(CLI::App& app, const std::string& verb);
 
-struct AgentsArguments;
-struct CompareArguments;
 struct CompileArguments;
-struct LimitArguments;
-struct MapArguments;
 struct SimulateArguments;
 struct TrainArguments;
 
@@ -50,11 +46,6 @@ void add_dim_option(CLI::App& verb, std::vector<std::string>& dims);
 void check_numbers(CLI::App& verb);
 
 void add_train_options(CLI::App& verb, TrainArguments& train);
-
-void add_limit_options(CLI::App& verb, LimitArguments& limits);
-void add_map_options(CLI::App& verb, MapArguments& map);
-void add_agents_options(CLI::App& verb, AgentsArguments& agents);
-void add_compare_options(CLI::App& verb, CompareArguments& compare);
 
 void add_compile_options(CLI::App& verb, CompileArguments& compile);
 void add_simulate_options(CLI::App& verb, SimulateArguments& simulate);

@@ -8,12 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "tilewright/study/agents_command.hpp"
 #include "tilewright/study/codesign.hpp"
-#include "tilewright/study/compare_command.hpp"
 #include "tilewright/study/compile_command.hpp"
 #include "tilewright/study/job.hpp"
-#include "tilewright/study/map_command.hpp"
 #include "tilewright/study/mapping_job.hpp"
 #include "tilewright/study/simulate_command.hpp"
 #include "tilewright/study/train_command.hpp"
@@ -39,7 +36,7 @@ int run_evaluate(const EvaluateArguments& arguments);
 
 struct ExplainArguments {
   JobArguments job;
-  LimitArguments limits;
+  LimitOptions limits;
   bool json = false;
 };
 int run_explain(const ExplainArguments& arguments);
@@ -61,9 +58,22 @@ struct ZooArguments {
 };
 int run_zoo(const ZooArguments& arguments);
 
+// Evaluates every mapping (or schedule) of a result file (or run directory) again and compares every number.
+struct VerifyArguments {
+  std::string result;
+  bool json = false;
+};
+
+// Continues the run in a directory, whatever its verb.
+struct ResumeArguments {
+  std::string directory;
+  int threads = 0;
+  bool json = false;
+  std::vector<std::string> command;
+};
+
 int run_train(const TrainArguments& arguments);
 
-int run_agents(const AgentsArguments& arguments);
 // Exit code 3 when no machine has a schedule for every layer, or a program computes other numbers than the reference.
 struct CodesignArguments {
   CodesignOptions options;
@@ -73,10 +83,8 @@ struct CodesignArguments {
   bool json = false;
 };
 int run_codesign(const CodesignArguments& arguments);
-int run_compare(const CompareArguments& arguments);
 // Exit code 3 when a program computes anything but the reference arithmetic's numbers.
 int run_compile(const CompileArguments& arguments);
-int run_map(const MapArguments& arguments);
 int run_verify(const VerifyArguments& arguments);
 int run_resume(const ResumeArguments& arguments);
 // Exit code 2, 4 or 5 when the program cannot run (vta::exit_code).

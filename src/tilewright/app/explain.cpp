@@ -232,6 +232,7 @@ Verb explain_verb() {
   OptionTable options = job_options(arguments->job);
   options.push_back(batch_field(arguments->job.batch));
   options.push_back({"json", &arguments->json, "everything as JSON"});
+  for (OptionField& field : options_of(arguments->limits)) options.push_back(std::move(field));
   return {
       .name = "explain",
       .summary = "why a mapping does not fit, and the smallest change that makes it fit",
@@ -242,8 +243,7 @@ Verb explain_verb() {
                       "what it needs of what there is"},
                      {"tilewright explain --network zoo:alexnet --layer conv3 --hardware zoo:eyeriss",
                       "without a mapping: the classic dataflow that is nearest to fitting"}}),
-      .run = [arguments] { return run_explain(*arguments); },
-      .add = [arguments](CLI::App& verb) { add_limit_options(verb, arguments->limits); }};
+      .run = [arguments] { return run_explain(*arguments); }};
 }
 
 }  // namespace tilewright

@@ -1,96 +1,112 @@
 #include <chrono>
-#include <cstdio>
 #include <memory>
 
 #include <fmt/format.h>
 
+#include "tilewright/agents/all_searchers.hpp"
 #include "tilewright/app/command_line.hpp"
 #include "tilewright/app/commands.hpp"
-#include "tilewright/app/map_progress.hpp"
 #include "tilewright/app/print.hpp"
+#include "tilewright/app/progress_line.hpp"
 #include "tilewright/app/settings_text.hpp"
 #include "tilewright/app/verb.hpp"
-#include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
+#include "tilewright/report/mapping.hpp"
 #include "tilewright/study/common_options.hpp"
-#include "tilewright/study/map_command.hpp"
-#include "tilewright/study/map_run.hpp"
+#include "tilewright/study/mapping_run.hpp"
 #include "tilewright/study/run_directory.hpp"
 #include "tilewright/study/stop_signal.hpp"
 
 namespace tilewright {
 namespace {
 
-namespace fs = std::filesystem;
-
-struct MapRun {
-  std::optional<RunDirectory> directory;
-  std::optional<StoredMemory> memory;
+struct MapArguments {
+  MapRequest request = {};
+  std::string explore = {}, assign = {};  // agents.explore and agents.assign; empty = their defaults
+  bool per_layer = false;                 // agents.joint off
+  bool show_settings = false;             // list the hyper-parameters instead of searching
+  std::string output = {};                // a directory; empty = nothing is written
+  int threads = 0;                        // 0 = all processors
+  bool json = false;
 };
 
-Result<MapRun> open_run(const MapArguments& arguments, const MappingJob& job) {
-  MapRun run;
-  if (!arguments.output.empty()) {
-    TW_TRY(RunDirectory directory, RunDirectory::open(arguments.output));
-    TW_TRY([[maybe_unused]] const Done begun, directory.begin_or_continue(run_json(arguments, job)));
-    run.directory.emplace(std::move(directory));
-  }
-  if (arguments.store.empty() && arguments.output.empty()) return run;
-  TW_TRY(Store store,
-         Store::open(!arguments.store.empty() ? fs::path(arguments.store) : run.directory->path() / kStoreFile));
-  TW_TRY(StoredMemory memory, StoredMemory::open(std::move(store), job.spaces()));
-  run.memory.emplace(std::move(memory));
-  return run;
-}
-
-Result<int> map(const MapArguments& arguments) {
-  ThreadPool threads(static_cast<std::size_t>(arguments.threads));
-  TW_TRY(const MappingJob job, read_mapping_job(arguments.mapping, threads));
-  listen_for_stop();  // from here on there is something to keep
-  TW_TRY(MapRun run, open_run(arguments, job));
-  const std::int64_t known = run.memory ? run.memory->known() : 0;
-  MapProgress progress(job, arguments.samples);
-  const auto start = std::chrono::steady_clock::now();
-  Result<MapSearch> search =
-      search_mappings(job, arguments, threads, run.memory ? &*run.memory : nullptr, [&](const SearchLoop& loop) {
-        progress.show(loop);
-        return !stop_asked();
-      });
-  progress.end();
-  if (!search) return search.error();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (run.directory) {
-    TW_TRY([[maybe_unused]] const Done written, write_results(*search, run.directory->path()));
-    run.memory.reset();  // the store is a whole file once it is closed
-    TW_TRY([[maybe_unused]] const Done ended, run.directory->end());
-  }
-
-  const MapResult& result = search->result;
-  print(arguments.json ? to_json(result) : to_text(result));
-  const MapTotals totals = totals_of(result);
-  say(fmt::format("{} samples in {:.1f} s ({} per second){}{}\n", with_thousands(totals.samples), seconds,
-                  with_thousands(static_cast<std::int64_t>(static_cast<double>(totals.samples) / std::max(1e-9, seconds))),
-                  known > 0 ? fmt::format(", {} points known before", with_thousands(known)) : "",
-                  arguments.output.empty() ? "" : fmt::format("; results in {}", arguments.output)));
-  if (result.interrupted) return kExitInterrupted;
-  return totals.failed > 0 ? kExitInfeasible : kExitDone;
+OptionTable options_of(MapArguments& arguments) {
+  constexpr std::string_view kSearch = "Search", kRun = "Run and results";
+  OptionTable table = options_of(arguments.request);
+  const OptionTable ours = {
+      {"explore", &arguments.explore, "agents: random (default), sobol, or another searcher", {.group = kSearch}},
+      {"assign",
+       &arguments.assign,
+       "agents: clusters (default), single, per-parameter, by-role, random:K, or a file",
+       {.group = kSearch}},
+      {"per_layer", &arguments.per_layer, "agents: a team for each layer instead of one for all", {.group = kSearch}},
+      {"show_settings",
+       &arguments.show_settings,
+       "list the hyper-parameters of --search and end",
+       {.flag = "settings", .group = kSearch}},
+      {"output", &arguments.output, "run directory; the same run in it is continued", {.group = kRun, .letter = "o"}},
+      threads_field(arguments.threads, "0 = all", kRun),
+      {"json", &arguments.json, "everything as JSON", {.group = kRun}}};
+  table.insert(table.end(), ours.begin(), ours.end());
+  return table;
 }
 
 // Flags that are another spelling of settings become settings, so that a run is described in one way.
-MapArguments spelt_out(MapArguments arguments) {
-  if (!arguments.explore.empty()) arguments.settings.push_back("agents.explore=" + arguments.explore);
-  if (!arguments.assign.empty()) arguments.settings.push_back("agents.assign=" + arguments.assign);
-  if (arguments.per_layer) arguments.settings.push_back("agents.joint=false");
-  return arguments;
+MapRequest spelt_out(const MapArguments& arguments) {
+  MapRequest request = arguments.request;
+  std::vector<std::string>& settings = request.search.settings;
+  if (!arguments.explore.empty()) settings.push_back("agents.explore=" + arguments.explore);
+  if (!arguments.assign.empty()) settings.push_back("agents.assign=" + arguments.assign);
+  if (arguments.per_layer) settings.push_back("agents.joint=false");
+  return request;
+}
+
+Result<int> map_and_tell(const MapArguments& arguments) {
+  const MapRequest request = spelt_out(arguments);
+  if (arguments.show_settings) return show_settings(request.search.search, request.search.settings);
+  ThreadPool threads(static_cast<std::size_t>(arguments.threads));
+  TW_TRY(const MappingJob job, read_mapping_job(request.inputs, request.mapping, threads));
+  ProgressLine line;
+  RunContext context{.threads = threads, .progress = line.progress(), .stop = listen_for_stop()};
+  std::optional<RunDirectory> directory;
+  if (!arguments.output.empty()) {
+    TW_TRY(RunDirectory opened, RunDirectory::open(arguments.output));
+    TW_TRY([[maybe_unused]] const Done begun, opened.begin_or_continue(run_json(request, job)));
+    context.directory = &directory.emplace(std::move(opened));
+  }
+  const auto start = std::chrono::steady_clock::now();
+  TW_TRY(MappingStudy study, map(job, request.search, context));
+  line.end();
+  study.command = request.command;
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (directory) {
+    TW_TRY([[maybe_unused]] const Done written, write_files(study, directory->path()));
+    TW_TRY([[maybe_unused]] const Done ended, directory->end());
+  }
+  print(arguments.json ? to_json(study) : to_text(study));
+  const MappingTotals totals = totals_of(study);
+  say(fmt::format("{} samples in {:.1f} s ({} per second){}{}\n", with_thousands(totals.samples), seconds,
+                  with_thousands(static_cast<std::int64_t>(static_cast<double>(totals.samples) / std::max(1e-9, seconds))),
+                  study.known_before > 0 ? fmt::format(", {} points known before", with_thousands(study.known_before)) : "",
+                  arguments.output.empty() ? "" : fmt::format("; results in {}", arguments.output)));
+  if (study.interrupted) return kExitInterrupted;
+  return totals.failed > 0 ? kExitInfeasible : kExitDone;
+}
+
+int run_map(const MapArguments& arguments) {
+  const Result<int> code = map_and_tell(arguments);
+  return code ? *code : report(code.error());
+}
+
+std::string searcher_help() {
+  std::string text = "Searchers:\n";
+  for (const SearcherInfo& searcher : all_searchers()) {
+    text += fmt::format("  {:<12} {}\n", searcher.name, searcher.summary);
+  }
+  return text;
 }
 
 }  // namespace
-
-int run_map(const MapArguments& given) {
-  const MapArguments arguments = spelt_out(given);
-  const Result<int> code = arguments.show_settings ? show_settings(arguments.search, arguments.settings) : map(arguments);
-  return code ? *code : report(code.error());
-}
 
 int run_resume(const ResumeArguments& arguments) {
   if (arguments.directory.empty())
@@ -118,23 +134,27 @@ int run_resume(const ResumeArguments& arguments) {
                             "the same command with -o {} does it again",
                             arguments.directory, printable(*verb), arguments.directory)));
   }
-  Result<MapArguments> map_arguments = read_map_run(arguments.directory);
-  if (!map_arguments) return report(map_arguments.error());
-  MapArguments continued = std::move(map_arguments).value();
-  continued.threads = arguments.threads;
-  continued.json = arguments.json;
-  return run_map(continued);
+  const Result<MapRequest> request = read_map_run(arguments.directory);
+  if (!request) return report(request.error());
+  return run_map({.request = *request, .output = arguments.directory, .threads = arguments.threads, .json = arguments.json});
 }
 
 Verb map_verb(const Command& command) {
   const auto arguments = std::make_shared<MapArguments>();
-  arguments->command = command;
-  return {.name = "map",
-          .summary = "the best mapping of every layer",
-          .options = {},
-          .footer = "",
-          .run = [arguments] { return run_map(*arguments); },
-          .add = [arguments](CLI::App& verb) { add_map_options(verb, *arguments); }};
+  arguments->request.command = command;
+  return {
+      .name = "map",
+      .summary = "the best mapping of every layer",
+      .options = options_of(*arguments),
+      .footer = searcher_help() +
+                "\nExit codes: 0 done; 2 wrong input; 3 a layer has no feasible mapping; 130 stopped by Ctrl-C, best so far "
+                "kept.\n" +
+                examples_text({{"tilewright map zoo:alexnet --hardware zoo:eyeriss --samples 200 -o runs/alexnet",
+                                "every layer; the run in runs/alexnet is continued when it is asked for again"},
+                               {"tilewright map zoo:resnet18 --layer conv2_1 --hardware zoo:nvdla-small --objective latency "
+                                "--search gamma",
+                                "one layer, another searcher, the fewest cycles"}}),
+      .run = [arguments] { return run_map(*arguments); }};
 }
 
 Verb resume_verb(const Command& command) {

@@ -13,7 +13,7 @@
 #include "tilewright/base/text.hpp"
 #include "tilewright/search/point_table.hpp"
 #include "tilewright/study/codesign.hpp"
-#include "tilewright/study/map_run.hpp"
+#include "tilewright/study/mapping_run.hpp"
 #include "tilewright/study/run_directory.hpp"
 
 namespace tilewright {
@@ -81,12 +81,13 @@ Result<Done> points(const PointsArguments& arguments) {
     return store.empty() ? directory / "store.sqlite" : fs::path(store);
   };
   if (verb == "map") {
-    TW_TRY(const MapArguments map, read_map_run(directory));
+    TW_TRY(const MapRequest map, read_map_run(directory));
     ThreadPool threads(0);  // all processors
-    TW_TRY(const MappingJob job, read_mapping_job(map.mapping, threads));
+    TW_TRY(const MappingJob job, read_mapping_job(map.inputs, map.mapping, threads));
     TW_TRY([[maybe_unused]] const Done same, check_same_run(directory, run_json(map, job)));
     TW_TRY(std::vector<PointTable::Problem> problems, chosen(job.problems, arguments.layer, arguments.directory));
-    return print_points({std::move(problems), job.objective, mapping_metric_columns()}, path_of(map.store), arguments.json);
+    return print_points({std::move(problems), job.options.objective, mapping_metric_columns()}, path_of(map.search.store),
+                        arguments.json);
   }
   if (verb == "codesign") {
     TW_TRY(const CodesignOptions codesign, read_codesign_run(directory));

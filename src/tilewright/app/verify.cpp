@@ -14,7 +14,6 @@
 #include "tilewright/base/json_difference.hpp"
 #include "tilewright/base/seal.hpp"
 #include "tilewright/base/text.hpp"
-#include "tilewright/study/map_command.hpp"
 #include "tilewright/study/run_directory.hpp"
 #include "tilewright/study/verdicts.hpp"
 

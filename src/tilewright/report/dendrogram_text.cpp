@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "tilewright/study/agents_result.hpp"
+#include "tilewright/report/assignment.hpp"
 
 namespace tilewright {
 namespace {

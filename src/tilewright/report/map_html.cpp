@@ -3,18 +3,17 @@
 #include <fmt/format.h>
 
 #include "tilewright/base/text.hpp"
-#include "tilewright/report/agents_plot.hpp"
+#include "tilewright/report/assignment.hpp"
 #include "tilewright/report/map_report.hpp"
-#include "tilewright/study/agents_result.hpp"
+#include "tilewright/report/mapping.hpp"
 #include "tilewright/study/dim_legend.hpp"
-#include "tilewright/study/map_result.hpp"
 #include "tilewright/study/roofline.hpp"
 #include "tilewright/study/units.hpp"
 
 namespace tilewright {
 namespace {
 
-ReportedLayer to_reported(const MappedLayer& layer, const MapResult& result) {
+ReportedLayer to_reported(const MappedLayer& layer, const MappingStudy& result) {
   ReportedLayer reported;
   reported.name = layer.name;
   reported.shape = shape_text(layer.layer);
@@ -87,7 +86,7 @@ ReportedFront to_reported(const std::string& name, std::vector<std::pair<double,
   return front;
 }
 
-void add_fronts(const MapResult& result, MapReport& report) {
+void add_fronts(const MappingStudy& result, MapReport& report) {
   const std::vector<Objective::Term>& terms = result.objective.terms;
   const auto axis = [&](std::size_t i) { return fmt::format("{}, {}", name_of(terms[i].metric), unit_of(terms[i].metric)); };
   const auto point = [&](const Metrics& metrics) {
@@ -114,8 +113,8 @@ void add_fronts(const MapResult& result, MapReport& report) {
 
 }  // namespace
 
-std::string to_html(const MapResult& result) {
-  const MapTotals totals = totals_of(result);
+std::string to_html(const MappingStudy& result) {
+  const MappingTotals totals = totals_of(result);
   MapReport report;
   report.network = result.network;
   report.machine = result.machine.name;

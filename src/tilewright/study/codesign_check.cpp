@@ -6,7 +6,7 @@
 
 #include "tilewright/base/text.hpp"
 #include "tilewright/study/codesign_parts.hpp"
-#include "tilewright/study/map_result.hpp"
+#include "tilewright/study/file_name.hpp"
 #include "tilewright/study/program_folder.hpp"
 #include "tilewright/study/run_directory.hpp"
 #include "tilewright/vta/network_manifest.hpp"

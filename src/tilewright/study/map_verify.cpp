@@ -6,8 +6,7 @@
 #include "tilewright/base/json_difference.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/space/mapping_outcome.hpp"
-#include "tilewright/study/map_run.hpp"
-#include "tilewright/study/map_search.hpp"
+#include "tilewright/study/mapping_run.hpp"
 #include "tilewright/study/network_json.hpp"
 #include "tilewright/study/run_directory.hpp"
 #include "tilewright/study/verdicts.hpp"
@@ -73,8 +72,8 @@ Result<MappedLayer> layer_of(const Json& json, const Accelerator& machine, const
   return layer;
 }
 
-Result<MapResult> result_of(const Json& json) {
-  MapResult result;
+Result<MappingStudy> result_of(const Json& json) {
+  MappingStudy result;
   result.network = json.at("network").get<std::string>();
   TW_TRY(result.machine, accelerator_from_yaml(json.at("machine").get<std::string>(), "machine"));
   TW_TRY(result.model, named<Model>(json.at("model").get<std::string>()));
@@ -118,20 +117,25 @@ Result<MapResult> result_of(const Json& json) {
 
 std::optional<Metrics> metrics_of(const Mapping& mapping, const Nest& nest, const Accelerator& machine,
                                   const MappingJob& job) {
-  const Outcome outcome =
-      outcome_of(evaluate(mapping, nest, machine, job.model, job.constraints), macs(nest), machine, is_maestro(job.model));
+  const Outcome outcome = outcome_of(evaluate(mapping, nest, machine, job.options.model, job.options.constraints),
+                                     macs(nest), machine, is_maestro(job.options.model));
   return outcome.feasible ? std::optional<Metrics>(outcome.metrics) : std::nullopt;
 }
 
 // Fills in everything that follows, as the search does; what is impossible is a fault.
-void compute(MapResult& result, Verdicts& verdicts) {
+void compute(MappingStudy& result, Verdicts& verdicts) {
   MappingJob job;
   job.network_name = result.network;
   job.accelerator = result.machine;
-  job.model = result.model;
-  job.constraints = result.constraints;
-  job.objective = result.objective;
-  const MappingArguments space = space_arguments(result.space);
+  const Result<MappingOptions> space = space_options(result.space);
+  if (!space) {
+    verdicts.faults.push_back(fmt::format("space: {}", space.error().message));
+    return;
+  }
+  job.options = *space;
+  job.options.model = result.model;
+  job.options.constraints = result.constraints;
+  job.options.objective = result.objective;
   ThreadPool threads(1);
   for (MappedLayer& layer : result.layers) {
     const auto fault = [&](const std::string& what) {
@@ -147,11 +151,7 @@ void compute(MapResult& result, Verdicts& verdicts) {
     MappingProblem problem;
     problem.name = layer.name;
     problem.nest = layer.nest;
-    const Result<Done> prepared = prepare(problem, space, job);
-    if (!prepared) {
-      fault(prepared.error().message);
-      continue;
-    }
+    prepare(problem, job);
     for (MappedLayer::Member& member : layer.front) {
       const auto metrics = metrics_of(member.mapping, layer.nest, member.machine, job);
       if (!metrics) fault("a member of the front is infeasible");
@@ -161,7 +161,7 @@ void compute(MapResult& result, Verdicts& verdicts) {
       const auto metrics = metrics_of(layer.nearest->mapping, layer.nest, layer.nearest->machine, job);
       if (!metrics) fault("the nearest mapping is infeasible");
       if (metrics) layer.nearest->metrics = *metrics;
-      for (const auto& [metric, limit] : limits_of(job.objective.limits)) {
+      for (const auto& [metric, limit] : limits_of(job.options.objective.limits)) {
         double& excess = layer.ledger.limits->excess;
         excess = std::max(excess, value_of(metric, layer.nearest->metrics) / limit);
       }
@@ -181,20 +181,20 @@ void compute(MapResult& result, Verdicts& verdicts) {
 }
 
 // Whether the run beside the file asked for this.
-void compare_with_run(const MapResult& result, const std::filesystem::path& directory, Verdicts& verdicts) {
+void compare_with_run(const MappingStudy& result, const std::filesystem::path& directory, Verdicts& verdicts) {
   std::error_code status;
   if (!std::filesystem::exists(directory / kRunFile, status)) return;
-  const Result<MapArguments> arguments = read_map_run(directory);
-  if (!arguments) {
-    verdicts.faults.push_back(arguments.error().message);
+  const Result<MapRequest> request = read_map_run(directory);
+  if (!request) {
+    verdicts.faults.push_back(request.error().message);
     return;
   }
   using Facts = nlohmann::json;
-  Facts asked{
-      {"search", arguments->search}, {"samples", arguments->samples}, {"seed", arguments->seed}, {"from", arguments->from}};
+  const MapOptions& search = request->search;
+  Facts asked{{"search", search.search}, {"samples", search.samples}, {"seed", search.seed}, {"from", search.from}};
   Facts found{{"search", result.search}, {"samples", result.samples}, {"seed", result.seed}, {"from", result.from}};
   ThreadPool threads(1);
-  const Result<MappingJob> job = read_mapping_job(arguments->mapping, threads);
+  const Result<MappingJob> job = read_mapping_job(request->inputs, request->mapping, threads);
   if (!job) {
     verdicts.checked.push_back(fmt::format("the network could not be read again ({})", job.error().message));
   } else {
@@ -202,9 +202,9 @@ void compare_with_run(const MapResult& result, const std::filesystem::path& dire
     found["network"] = result.network;
     asked["machine"] = to_yaml(job->accelerator);
     found["machine"] = to_yaml(result.machine);
-    asked["objective"] = name_of(job->objective);
+    asked["objective"] = name_of(job->options.objective);
     found["objective"] = name_of(result.objective);
-    asked["model"] = name_of(job->model);
+    asked["model"] = name_of(job->options.model);
     found["model"] = name_of(result.model);
     for (const MappingProblem& problem : job->problems) {
       asked["layers"].push_back({{"name", problem.name}, {"count", problem.count}, {"members", problem.members}});
@@ -228,7 +228,7 @@ void compare_with_run(const MapResult& result, const std::filesystem::path& dire
 Result<Verdicts> verify_map(const Json& json, const std::filesystem::path& directory) {
   Verdicts verdicts;
   try {
-    TW_TRY(MapResult result, result_of(json));
+    TW_TRY(MappingStudy result, result_of(json));
     verdicts.layers = result.layers.size();
     if (result.layers.empty()) verdicts.faults.push_back("has no layers, expected at least one");
     compute(result, verdicts);

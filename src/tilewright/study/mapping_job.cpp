@@ -5,63 +5,77 @@
 #include <fmt/format.h>
 
 #include "tilewright/base/text.hpp"
+#include "tilewright/space/archgym_space.hpp"
 
 namespace tilewright {
 namespace {
 
-// "auto", "2", or "1-3".
-Result<Done> read_levels(const std::string& text, MappingSpaceOptions& options) {
-  if (text == "auto") return Done{};
-  const std::vector<std::string_view> parts = split(text, '-');
-  const auto least = parse_integer(parts.front()), most = parse_integer(parts.back());
-  if (parts.size() > 2 || !least || !most || *least < 1 || *most > 3 || *least > *most) {
-    return invalid(fmt::format("--levels is '{}', expected auto, 1, 2, 3, or a range like 1-3", printable(text)));
+MappingSpaceOptions space_options(const MappingOptions& options) {
+  MappingSpaceOptions space;
+  space.evaluate = {.model = options.model, .constraints = options.constraints};
+  space.tiles = options.tiles;
+  if (options.levels) {
+    space.least_levels = options.levels->least;
+    space.most_levels = options.levels->most;
   }
-  options.least_levels = static_cast<std::size_t>(*least);
-  options.most_levels = static_cast<std::size_t>(*most);
-  return Done{};
-}
-
-Result<MappingSpaceOptions> space_options(const MappingArguments& arguments, const MappingJob& job) {
-  MappingSpaceOptions options;
-  options.evaluate = job.evaluate();
-  TW_TRY(options.tiles, named<Tiles>(arguments.tiles));
-  TW_TRY([[maybe_unused]] const Done levels, read_levels(arguments.levels, options));
-  options.search_pes = arguments.search_pes;
+  space.search_pes = options.search_pes;
   // MAESTRO enforces no limit; a search needs those that GAMMA adds.
-  options.gamma_rules = is_maestro(job.model);
-  return options;
+  space.gamma_rules = is_maestro(options.model);
+  return space;
 }
 
-void prepare(MappingProblem& problem, const MappingArguments& arguments, const MappingSpaceOptions& options,
-             const MappingJob& job) {
-  problem.classics = classics_of(problem.nest, job.accelerator, {options.evaluate, options.gamma_rules, job.objective});
-  const std::string name = fmt::format("{}/{}", job.network_name, problem.name);
-  if (arguments.space == "archgym") {
-    ArchgymOptions gym{.evaluate = options.evaluate};
-    gym.gamma_rules = options.gamma_rules;
-    problem.space = std::make_unique<ArchgymSpace>(name, problem.nest, job.accelerator, gym);
-    return;
-  }
-  auto space =
-      arguments.levels == "auto"
-          ? std::make_unique<MappingSpace>(space_with(problem.classics, name, problem.nest, job.accelerator, options))
-          : std::make_unique<MappingSpace>(name, problem.nest, job.accelerator, options);
-  if (!arguments.no_classics) problem.known = points_of(problem.classics, *space);
+// What the space of a problem tells of its points; the space outlives it.
+template <typename Space>
+void read_points_of(MappingProblem& problem, std::unique_ptr<Space> space, const Accelerator& machine) {
+  const Space* const view = space.get();
+  problem.mapping = [view](PointView point) { return view->mapping(point); };
+  problem.machine = [view, machine](PointView point) {
+    Accelerator its = machine;
+    its.pes = view->pes(point);
+    return its;
+  };
   problem.space = std::move(space);
 }
 
-}  // namespace
-
-Result<Limits> limits_from(const LimitArguments& arguments) {
-  for (const auto& [flag, limit] : {std::pair("--max-latency", arguments.max_latency),
-                                    {"--max-energy", arguments.max_energy},
-                                    {"--max-area", arguments.max_area},
-                                    {"--max-power", arguments.max_power}}) {
-    if (limit && !(*limit > 0)) return invalid(fmt::format("{} is {}, expected more than 0", flag, *limit));
+// `where` says which machine and network, in sentences.
+Result<MappingJob> make_job(Network network, Accelerator accelerator, const MappingOptions& options,
+                            const MappingInputs& where, ThreadPool& threads) {
+  MappingJob job;
+  job.inputs = where;
+  job.options = options;
+  TW_TRY(job.options.objective.limits, limits_from(options));
+  TW_TRY(job.accelerator, within_limits(std::move(accelerator), options, where.hardware));
+  if (!is_maestro(options.model)) {
+    TW_TRY([[maybe_unused]] const Done known, check_area(job.options.objective, job.accelerator, where.hardware));
   }
-  return Limits{arguments.max_latency, arguments.max_energy, arguments.max_area, arguments.max_power};
+  job.network = std::move(network);
+  job.network_name = printable(job.network.name);
+  if (job.network.layers.empty()) {
+    return invalid(fmt::format("{}: has no layer to map, only {}", where.network,
+                               job.network.others.empty() ? "inputs" : names_of(job.network.others)));
+  }
+  std::vector<LayerGroup> groups = distinct_layers(job.network);
+  if (!options.layer.empty()) {
+    TW_TRY(const std::size_t index, find_layer(job.network, options.layer));
+    groups = {{index, job.network.layers[index].count, {index}}};
+  }
+  job.coverage = coverage_of(job.network, groups);
+  for (const LayerGroup& group : groups) {
+    const Layer& layer = job.network.layers[group.first].layer;
+    MappingProblem& problem = job.problems.emplace_back();
+    problem.name = printable(layer.name);
+    problem.count = group.count;
+    problem.layer = layer;
+    for (const std::size_t member : group.members) {
+      problem.members.push_back(printable(job.network.layers[member].layer.name));
+    }
+    TW_TRY(problem.nest, nest_of(layer));
+  }
+  threads.for_each(job.problems.size(), [&](std::size_t i, std::size_t) { prepare(job.problems[i], job); });
+  return job;
 }
+
+}  // namespace
 
 Result<Done> check_area(const Objective& objective, const Accelerator& accelerator, const std::string& where) {
   if (!needs_area(objective) || accelerator.area.known()) return Done{};
@@ -71,33 +85,14 @@ Result<Done> check_area(const Objective& objective, const Accelerator& accelerat
                   objective.limits.area ? "--max-area" : "--objective " + name_of(objective), printable(where)));
 }
 
-Result<Accelerator> within_limits(Accelerator accelerator, const LimitArguments& arguments, const std::string& where) {
-  for (const auto& [flag, limit] :
-       {std::pair("--max-pes", arguments.max_pes), {"--max-l1", arguments.max_l1}, {"--max-l2", arguments.max_l2}}) {
-    if (limit && *limit < 1) return invalid(fmt::format("{} is {}, expected at least 1", flag, *limit));
-  }
-  if (arguments.max_pes) accelerator.pes = std::min(accelerator.pes, *arguments.max_pes);
-  if (arguments.max_l1) accelerator.l1.value = std::min(accelerator.l1.value, *arguments.max_l1);
-  if (arguments.max_l2) accelerator.l2.value = std::min(accelerator.l2.value, *arguments.max_l2);
+Result<Accelerator> within_limits(Accelerator accelerator, const LimitOptions& options, const std::string& where) {
+  LimitOptions checked = options;
+  TW_TRY([[maybe_unused]] const Done ranges, check_ranges(options_of(checked)));
+  if (options.max_pes) accelerator.pes = std::min(accelerator.pes, *options.max_pes);
+  if (options.max_l1) accelerator.l1.value = std::min(accelerator.l1.value, *options.max_l1);
+  if (options.max_l2) accelerator.l2.value = std::min(accelerator.l2.value, *options.max_l2);
   // Fewer processing elements may not make whole clusters.
   return check(std::move(accelerator), where + " within the limits");
-}
-
-Mapping MappingProblem::mapping(PointView point) const {
-  if (const auto* gym = dynamic_cast<const ArchgymSpace*>(space.get())) return gym->mapping(point);
-  return static_cast<const MappingSpace&>(*space).mapping(point);
-}
-
-Accelerator MappingProblem::machine(PointView point) const {
-  if (const auto* gym = dynamic_cast<const ArchgymSpace*>(space.get())) {
-    Accelerator machine = gym->basis().accelerator();
-    machine.pes = gym->pes(point);
-    return machine;
-  }
-  const auto& mappings = static_cast<const MappingSpace&>(*space);
-  Accelerator machine = mappings.accelerator();
-  machine.pes = mappings.pes(point);
-  return machine;
 }
 
 std::vector<Proposal> MappingJob::known() const {
@@ -114,83 +109,42 @@ std::vector<const DesignSpace*> MappingJob::spaces() const {
   return spaces;
 }
 
-Result<Done> prepare(MappingProblem& problem, const MappingArguments& arguments, const MappingJob& job) {
-  TW_TRY(const MappingSpaceOptions options, space_options(arguments, job));
-  prepare(problem, arguments, options, job);
-  return Done{};
+void prepare(MappingProblem& problem, const MappingJob& job) {
+  const MappingSpaceOptions options = space_options(job.options);
+  problem.classics =
+      classics_of(problem.nest, job.accelerator, {options.evaluate, options.gamma_rules, job.options.objective});
+  const std::string name = fmt::format("{}/{}", job.network_name, problem.name);
+  if (job.options.space == SpaceKind::Archgym) {
+    ArchgymOptions gym{.evaluate = options.evaluate};
+    gym.gamma_rules = options.gamma_rules;
+    auto space = std::make_unique<ArchgymSpace>(name, problem.nest, job.accelerator, gym);
+    const Accelerator machine = space->basis().accelerator();
+    return read_points_of(problem, std::move(space), machine);
+  }
+  auto space =
+      job.options.levels
+          ? std::make_unique<MappingSpace>(name, problem.nest, job.accelerator, options)
+          : std::make_unique<MappingSpace>(space_with(problem.classics, name, problem.nest, job.accelerator, options));
+  if (!job.options.no_classics) problem.known = points_of(problem.classics, *space);
+  const Accelerator machine = space->accelerator();
+  read_points_of(problem, std::move(space), machine);
 }
 
-constexpr std::string_view kPesSearched = ", processing elements searched";
-
-std::string space_text(const MappingArguments& arguments) {
-  if (arguments.space == "archgym") return "archgym";
-  return fmt::format("{} with tiles {}, levels {}{}", arguments.space, arguments.tiles, arguments.levels,
-                     arguments.search_pes ? kPesSearched : "");
-}
-
-MappingArguments space_arguments(const std::string& text) {
-  MappingArguments arguments;
-  const auto word = [&text](std::string_view before) {  // what follows `before`, up to the next comma or space
-    const std::size_t begin = text.find(before);
-    if (begin == std::string::npos) return std::string();
-    const std::string after = text.substr(begin + before.size());
-    return after.substr(0, after.find_first_of(", "));
-  };
-  arguments.space = word("");
-  if (arguments.space == "archgym") return arguments;
-  arguments.tiles = word(" with tiles ");
-  arguments.levels = word(", levels ");
-  arguments.search_pes = text.ends_with(kPesSearched);
-  return arguments;
-}
-
-Result<MappingJob> read_mapping_job(const MappingArguments& arguments, ThreadPool& threads) {
-  if (arguments.network.empty()) return invalid("the network is missing, expected zoo:NAME or a file");
-  if (arguments.hardware.empty()) return invalid("--hardware is missing, expected zoo:NAME or a file");
-  MappingJob job;
-  TW_TRY(job.model, named<Model>(arguments.model));
-  TW_TRY(job.constraints, named<Constraints>(arguments.constraints));
-  TW_TRY(job.objective, objective_named(arguments.objective));
-  TW_TRY(job.objective.limits, limits_from(arguments));
-  TW_TRY(const MappingSpaceOptions options, space_options(arguments, job));
-  const std::vector<std::string> spaces = {"mapping", "archgym"};
-  if (std::ranges::find(spaces, arguments.space) == spaces.end()) {
-    return invalid(fmt::format("space '{}' is not known{}, expected mapping or archgym", printable(arguments.space),
-                               did_you_mean(arguments.space, spaces)));
-  }
-  TW_TRY(Accelerator accelerator, read_accelerator(arguments.hardware));
-  TW_TRY(job.accelerator, within_limits(std::move(accelerator), arguments, arguments.hardware));
-  if (!is_maestro(job.model)) {
-    TW_TRY([[maybe_unused]] const Done known, check_area(job.objective, job.accelerator, arguments.hardware));
-  }
-  TW_TRY(const ReadOptions read, read_options(arguments.batch, arguments.dims));
-  TW_TRY(job.network, read_network(arguments.network, read));
-  job.network_name = printable(job.network.name);
-  if (job.network.layers.empty()) {
-    return invalid(fmt::format("{}: has no layer to map, only {}", arguments.network,
-                               job.network.others.empty() ? "inputs" : names_of(job.network.others)));
-  }
-
-  std::vector<LayerGroup> groups = distinct_layers(job.network);
-  if (!arguments.layer.empty()) {
-    TW_TRY(const std::size_t index, find_layer(job.network, arguments.layer));
-    groups = {{index, job.network.layers[index].count, {index}}};
-  }
-  job.coverage = coverage_of(job.network, groups);
-  for (const LayerGroup& group : groups) {
-    const Layer& layer = job.network.layers[group.first].layer;
-    MappingProblem& problem = job.problems.emplace_back();
-    problem.name = printable(layer.name);
-    problem.count = group.count;
-    problem.layer = layer;
-    for (const std::size_t member : group.members) {
-      problem.members.push_back(printable(job.network.layers[member].layer.name));
-    }
-    TW_TRY(problem.nest, nest_of(layer));
-  }
-  threads.for_each(job.problems.size(),
-                   [&](std::size_t i, std::size_t) { prepare(job.problems[i], arguments, options, job); });
+Result<MappingJob> mapping_job(Network network, Accelerator accelerator, const MappingOptions& options,
+                               ThreadPool& threads) {
+  const MappingInputs names{.network = network.name, .hardware = accelerator.name};
+  TW_TRY(MappingJob job, make_job(std::move(network), std::move(accelerator), options, names, threads));
+  job.inputs = {};
   return job;
+}
+
+Result<MappingJob> read_mapping_job(const MappingInputs& inputs, const MappingOptions& options, ThreadPool& threads) {
+  if (inputs.network.empty()) return invalid("the network is missing, expected zoo:NAME or a file");
+  if (inputs.hardware.empty()) return invalid("--hardware is missing, expected zoo:NAME or a file");
+  TW_TRY(Accelerator accelerator, read_accelerator(inputs.hardware));
+  TW_TRY(const ReadOptions read, read_options(inputs.batch, inputs.dims));
+  TW_TRY(Network network, read_network(inputs.network, read));
+  return make_job(std::move(network), std::move(accelerator), options, inputs, threads);
 }
 
 }  // namespace tilewright

@@ -1,0 +1,87 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "tilewright/base/text.hpp"
+#include "tilewright/report/mapping.hpp"
+#include "tilewright/study/units.hpp"
+
+namespace tilewright {
+namespace {
+
+std::string factor_text(const std::optional<double>& factor) { return factor ? fmt::format("{:.2f}x", *factor) : "-"; }
+
+// The network's front, of which a terminal shows a dozen members, evenly.
+std::string front_text(const MappingStudy& result) {
+  const std::vector<NetworkMember>& members = result.front.members;
+  if (members.empty()) return "No front of the network: a layer has no mapping.\n";
+  std::string text = fmt::format(
+      "Front of the network: {} of {} mappings{}\n", with_thousands(static_cast<std::int64_t>(members.size())),
+      name_of(result.objective),
+      result.front.bound > 1 ? fmt::format(", within {:.2g} % of every combination", 100 * (result.front.bound - 1)) : "");
+  for (const Objective::Term& term : result.objective.terms)
+    text += fmt::format(" {:>22}", fmt::format("{}, {}", name_of(term.metric), unit_of(term.metric)));
+  text += "\n";
+  constexpr std::size_t kShown = 12;
+  const std::size_t shown = std::min(kShown, members.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const NetworkMember& member = members[shown > 1 ? i * (members.size() - 1) / (shown - 1) : 0];
+    for (const Objective::Term& term : result.objective.terms)
+      text += fmt::format(" {:>22.6g}", value_of(term.metric, member.metrics));
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const MappingStudy& result) {
+  std::size_t width = 5;
+  for (const MappedLayer& layer : result.layers) width = std::max(width, layer.name.size());
+  std::string text = fmt::format("{} on {}, {} minimised by {} ({} samples per layer, seed {}, model {})\n", result.network,
+                                 result.machine.name, name_of(result.objective), result.search,
+                                 with_thousands(result.samples), result.seed, name_of(result.model));
+  text += fmt::format("{:<{}} {:>5} {:>14} {:>12} {:>12} {:>6} {:>12} {:<12} {:>8}\n", "layer", width, "count", "cycles",
+                      "energy nJ", "EDP", "util", "vs dataflow", "", "optimum");
+  for (const MappedLayer& layer : result.layers) {
+    if (!layer.found) {
+      text += fmt::format("{:<{}} {:>5} {:>14}\n", layer.name, width, layer.count, "no mapping");
+      continue;
+    }
+    const Metrics& metrics = layer.found->metrics;
+    text += fmt::format("{:<{}} {:>5} {:>14} {:>12.4g} {:>12.4g} {:>5.1f}% {:>12} {:<12} {:>8}{}\n", layer.name, width,
+                        layer.count, with_thousands(std::llround(metrics.latency)), metrics.energy, metrics.edp(),
+                        100 * utilisation(metrics, result.machine.simd_lanes), factor_text(layer.dataflow_factor),
+                        layer.dataflow, factor_text(layer.optimum_factor), is_loss(layer) ? "  LOSS" : "");
+  }
+  const MappingTotals totals = totals_of(result);
+  text += fmt::format("{:<{}} {:>5} {:>14} {:>12.4g} {:>12.4g} {:>5.1f}% {:>12} {:<12}\n", "all", width, "",
+                      with_thousands(std::llround(totals.metrics.latency)), totals.metrics.energy, totals.metrics.edp(),
+                      100 * utilisation(totals.metrics, result.machine.simd_lanes), factor_text(totals.dataflow_factor),
+                      "best of each");
+  if (totals.metrics.latency > 0) {
+    text += fmt::format("{} and {} per inference: {:.4g} inferences/s, {}, at {:g} GHz\n",
+                        time_text(totals.metrics.latency, result.machine), energy_text(totals.metrics.energy),
+                        1 / seconds_of(totals.metrics.latency, result.machine), power_text(totals.metrics.power),
+                        result.machine.clock_ghz);
+  }
+  text += fmt::format(
+      "{} samples: {:.1f} % valid, {:.1f} % proposed before{}\n", with_thousands(totals.samples),
+      100.0 * static_cast<double>(totals.valid) / static_cast<double>(std::max<std::int64_t>(1, totals.samples)),
+      100.0 * static_cast<double>(totals.repeated) / static_cast<double>(std::max<std::int64_t>(1, totals.samples)),
+      totals.classics > 0 ? fmt::format("; {} tilings of classic dataflows tried first", with_thousands(totals.classics))
+                          : "");
+  if (result.agents) {
+    const AgentsStory& story = *result.agents;
+    text += fmt::format("{} agents: {}{}{}\n", story.assignment.agents.size(), story.assignment.origin,
+                        story.explored > 0 ? fmt::format(", {} samples explored first", with_thousands(story.explored)) : "",
+                        story.revisions > 0 ? fmt::format(", revised {} times", story.revisions) : "");
+  }
+  text += to_text(result.coverage) + "\n";
+  if (has_front(result)) text += front_text(result);
+  for (const std::string& remark : remarks_of(result)) text += remark + "\n";
+  return text;
+}
+
+}  // namespace tilewright

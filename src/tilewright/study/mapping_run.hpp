@@ -1,0 +1,25 @@
+// What a run of `map` was asked for, in its run.json: enough to do it again.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tilewright/study/mapping.hpp"
+
+namespace tilewright {
+
+struct MapRequest {
+  MappingInputs inputs = {};
+  MappingOptions mapping = {};
+  MapOptions search = {};
+  std::vector<std::string> command = {};  // the command line
+};
+OptionTable options_of(MapRequest& request);
+
+// Everything the run depends on, as JSON; nothing about how or where it is done.
+std::string run_json(const MapRequest& request, const MappingJob& job);
+// The request of the run in a directory.
+Result<MapRequest> read_map_run(const std::filesystem::path& directory);
+
+}  // namespace tilewright

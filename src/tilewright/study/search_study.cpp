@@ -1,0 +1,137 @@
+#include "tilewright/study/search_study.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "tilewright/agents/all_searchers.hpp"
+#include "tilewright/base/text.hpp"
+#include "tilewright/search/pareto_searcher.hpp"
+#include "tilewright/search/stored_memory.hpp"
+#include "tilewright/study/run_directory.hpp"
+
+namespace tilewright {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kCommitEvery = std::chrono::milliseconds(700);
+constexpr std::string_view kGroup = "Search";
+
+// Searchers that learn from what they are told search a front in several directions; the others see all of it anyway.
+Result<std::unique_ptr<Searcher>> make_any_searcher(const SearchRequest& request, const Objective& objective,
+                                                    ThreadPool& threads) {
+  if (objective.form != Objective::Form::Pareto || request.name == "random" || request.name == "exhaustive") {
+    return make_searcher(request, threads);
+  }
+  const std::size_t metrics = objective.terms.size();
+  SearchRequest apart = request;
+  apart.samples = samples_of_direction(request.samples, metrics);
+  apart.spaces.clear();
+  for (const DesignSpace* space : request.spaces) {
+    apart.spaces.insert(apart.spaces.end(), pareto_directions(metrics).size(), space);
+  }
+  TW_TRY(std::unique_ptr<Searcher> inner, make_searcher(apart, threads));
+  return std::unique_ptr<Searcher>(
+      std::make_unique<ParetoSearcher>(std::move(inner), request.spaces, metrics, request.samples, request.seed));
+}
+
+Result<std::optional<StoredMemory>> open_memory(const SearchTask& task, const SearchOptions& options,
+                                                const RunContext& context) {
+  std::optional<StoredMemory> memory;
+  if (options.store.empty() && context.directory == nullptr) return memory;
+  TW_TRY(Store store, Store::open(!options.store.empty() ? std::filesystem::path(options.store)
+                                                         : context.directory->path() / kStoreFile));
+  TW_TRY(StoredMemory opened, StoredMemory::open(std::move(store), task.spaces));
+  memory.emplace(std::move(opened));
+  return memory;
+}
+
+ProgressState state_of(const SearchTask& task, const SearchOptions& options, const SearchLoop& loop) {
+  ProgressState state{.title = task.title, .unit = "samples", .words = {}, .lines = {}};
+  state.all = options.samples * static_cast<std::int64_t>(task.spaces.size());
+  for (std::size_t i = 0; i < loop.ledgers().size(); ++i) {
+    const Ledger& ledger = loop.ledgers()[i];
+    state.done += ledger.samples;
+    state.lines.push_back(
+        fmt::format("  {:<28} {:>14}  {}", task.names[i].substr(0, 28),
+                    ledger.best ? fmt::format("{:.4g}", ledger.best->score[0]) : "nothing feasible yet",
+                    ledger.best ? fmt::format("since sample {}", with_thousands(ledger.improvements.back().sample)) : ""));
+  }
+  return state;
+}
+
+// False when it was stopped.
+Result<bool> run(SearchLoop& loop, Searcher& searcher, const SearchTask& task, const SearchOptions& options,
+                 StoredMemory* memory, RunContext& context) {
+  Clock::time_point next_commit = Clock::now() + kCommitEvery;
+  bool whole = true;
+  while (whole && loop.round(searcher)) {
+    if (memory != nullptr && Clock::now() >= next_commit) {
+      TW_TRY([[maybe_unused]] const Done written, memory->commit());
+      next_commit = Clock::now() + kCommitEvery;
+    }
+    context.progress.tell([&] { return state_of(task, options, loop); });
+    whole = !context.stop.asked();
+  }
+  if (memory != nullptr) {
+    TW_TRY([[maybe_unused]] const Done written, memory->commit());
+  }
+  return whole && !loop.is_stopped();
+}
+
+}  // namespace
+
+OptionTable options_of(SearchOptions& options) {
+  return {
+      {"search", &options.search, "by name, see below", {.group = kGroup}},
+      {"samples", &options.samples, "per distinct layer; valid, invalid and repeated ones all count", {.group = kGroup}},
+      {"seed", &options.seed, "the same seed gives the same bytes for any number of threads", {.group = kGroup}},
+      {"settings",
+       &options.settings,
+       "a hyper-parameter: gamma.population=100, agents.batch=16 (see --settings)",
+       {.flag = "set", .group = kGroup}},
+      {"from", &options.from, "agents: begin with the team of another run (its directory)", {.group = kGroup}},
+      {"store",
+       &options.store,
+       "file of evaluated points, shared between runs; default: one in the run directory",
+       {.group = "Run and results"}},
+  };
+}
+
+Result<SearchStudy> search(const SearchTask& task, const SearchOptions& options, RunContext& context) {
+  if (options.samples < 1 || options.samples > kMostSamples) {
+    return invalid(fmt::format("--samples is {}, expected 1 to {}", options.samples, kMostSamples));
+  }
+  SearchRequest request{
+      .name = options.search, .spaces = task.spaces, .samples = options.samples, .seed = options.seed, .settings = {}};
+  for (const std::string& setting : options.settings) {
+    TW_TRY([[maybe_unused]] const Done added, add_setting(request.settings, setting));
+  }
+  std::optional<SavedTeam> from;
+  if (!options.from.empty()) {
+    TW_TRY(from, read_team(options.from));
+    request.from = &*from;
+  }
+  TW_TRY(const std::unique_ptr<Searcher> searcher, make_any_searcher(request, task.objective, context.threads));
+  SearchStudy study;
+  TW_TRY(study.settings, settings_in_force(options.search, request.settings));
+  TW_TRY(std::optional<StoredMemory> memory, open_memory(task, options, context));
+  if (memory) study.known_before = memory->known();
+
+  SearchLoop loop(task.spaces, task.objective, options.samples, context.threads, memory ? &*memory : nullptr);
+  loop.referee = task.referee;
+  loop.on_sample = task.on_sample;
+  loop.begin(*searcher, task.known);
+  context.threads.stop_when([stop = context.stop] { return stop.asked(); });
+  const Result<bool> whole = run(loop, *searcher, task, options, memory ? &*memory : nullptr, context);
+  context.threads.stop_when(nullptr);
+  if (!whole) return whole.error();
+  study.interrupted = !*whole;
+  study.ledgers = loop.ledgers();
+  study.story = searcher->story();
+  return study;
+}
+
+}  // namespace tilewright
