@@ -280,7 +280,7 @@ class Refused(CompileTest):
         self.refused("zoo:vit_b16", saying="LayerNormalization")
         self.refused(self.tiny, "--layer", "conv9", saying="'conv9' is no step of tiny, expected one of its 3 (did you mean 'conv")
         self.refused("zoo:squeezenet", "--input-size", "40", "--layer", "conv10_concat", saying="is the host's")
-        self.refused(self.tiny, "--core", "fast", saying="--core is 'fast', expected sequential or pipelined")
+        self.refused(self.tiny, "--core", "fast", saying="core 'fast' is not known, expected one of sequential, pipelined")
         self.refused(self.tiny, "--machne", "zoo:vta", saying="'--machne' is not an option of compile (did you mean '--machine'?)")
         self.refused(self.tiny, "--batch", "0", saying="--batch")
         narrow = self.folder / "narrow.json"

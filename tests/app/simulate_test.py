@@ -216,7 +216,7 @@ class Refused(SimulateTest):
         program = GOLDEN / "gen_gemm_a.vtaprog"
         self.refused(saying="the program is missing")
         self.refused(self.folder / "none.vtaprog", saying="none.vtaprog: no such file")
-        self.refused(program, "--core", "pipelned", saying="expected sequential or pipelined (did you mean 'pipelined'?)")
+        self.refused(program, "--core", "pipelned", saying="'pipelned' is not known (did you mean 'pipelined'?)")
         self.refused(program, "--cor", "sequential", saying="'--cor' is not an option of simulate (did you mean '--core'?)")
         self.refused(program, "--machine", "zoo:vtb", saying="zoo:vta")
         self.refused(program, "--machine", DATA / "leaf_macs.csv", saying="leaf_macs.csv:1: is not JSON: ")

@@ -230,6 +230,17 @@ class Interrupted(InAFolder):
         for name in ("layers.csv", "convergence.csv", "schedules.json", "machine.json"):
             self.assertEqual((whole / name).read_text(), (part / name).read_text(), name)
 
+    def test_compile_leaves_no_program_behind(self):
+        output = self.folder / "compiled"
+        with subprocess.Popen([PROGRAM, "compile", "zoo:resnet18", "-o", output], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as child:
+            while child.poll() is None and not list(output.glob("*.vtaprog")):
+                time.sleep(0.01)
+            child.send_signal(signal.SIGINT)
+            self.assertEqual(child.communicate(timeout=120)[0], "")
+            self.assertEqual(child.returncode, 130)
+        self.assertEqual([path.name for path in output.iterdir()], ["run.json"])
+
     def test_all_verbs_end_at_once(self):
         self.interrupted("codesign", "zoo:resnet18", after=3)
         self.interrupted("codesign", "zoo:vgg16", "--search", "random", "--measurements", 100_000, after=2)

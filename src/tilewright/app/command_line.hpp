@@ -31,8 +31,6 @@ Error to_error(const CLI::App& app, const CLI::ParseError& failure, int argc, ch
 // `tilewright help VERB`: the same as `tilewright VERB --help`; without a verb, what there is.
 int run_help(CLI::App& app, const std::string& verb);
 
-struct CompileArguments;
-struct SimulateArguments;
 struct TrainArguments;
 
 // The options and the footer that evaluate and explain have in common.
@@ -47,7 +45,5 @@ void check_numbers(CLI::App& verb);
 
 void add_train_options(CLI::App& verb, TrainArguments& train);
 
-void add_compile_options(CLI::App& verb, CompileArguments& compile);
-void add_simulate_options(CLI::App& verb, SimulateArguments& simulate);
 
 }  // namespace tilewright

@@ -9,10 +9,8 @@
 #include <vector>
 
 #include "tilewright/study/codesign.hpp"
-#include "tilewright/study/compile_command.hpp"
 #include "tilewright/study/job.hpp"
 #include "tilewright/study/mapping_job.hpp"
-#include "tilewright/study/simulate_command.hpp"
 #include "tilewright/study/train_command.hpp"
 
 namespace tilewright {
@@ -83,12 +81,8 @@ struct CodesignArguments {
   bool json = false;
 };
 int run_codesign(const CodesignArguments& arguments);
-// Exit code 3 when a program computes anything but the reference arithmetic's numbers.
-int run_compile(const CompileArguments& arguments);
 int run_verify(const VerifyArguments& arguments);
 int run_resume(const ResumeArguments& arguments);
-// Exit code 2, 4 or 5 when the program cannot run (vta::exit_code).
-int run_simulate(const SimulateArguments& arguments);
 
 // Prints the sentence to stderr; the value is kExitWrongInput.
 int report(const Error& error);

@@ -99,7 +99,8 @@ std::optional<Json> json_of(const OptionField& field) {
       [](const auto& target) -> std::optional<Json> {
         using Target = std::decay_t<decltype(target)>;
         if constexpr (std::is_same_v<Target, Worded>) {
-          return Json(target.text());
+          const std::string text = target.text();
+          return text.empty() ? std::nullopt : std::optional(Json(text));
         } else if constexpr (kIsOptional<std::remove_pointer_t<Target>>) {
           return *target ? std::optional(Json(**target)) : std::nullopt;
         } else if constexpr (std::is_same_v<Target, std::vector<std::string>*>) {

@@ -9,7 +9,7 @@
 #include "tilewright/report/codesign_words.hpp"
 #include "tilewright/report/page.hpp"
 #include "tilewright/report/plot.hpp"
-#include "tilewright/report/simulate_result.hpp"
+#include "tilewright/report/simulation.hpp"
 #include "tilewright/vta/layouts.hpp"
 
 namespace tilewright {

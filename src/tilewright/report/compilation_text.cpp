@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "tilewright/base/text.hpp"
-#include "tilewright/study/compile_result.hpp"
+#include "tilewright/report/compilation.hpp"
 #include "tilewright/vta/column_folding.hpp"
 
 namespace tilewright {
@@ -36,10 +36,10 @@ std::string to_line(const CompiledRow& row) {
                      row.tiles, row.threads, row.steps, row.cycles, row.ideal, row.used);
 }
 
-std::vector<std::size_t> shown_steps(const Compilation& compilation) {
+std::vector<std::size_t> shown_steps(const CompilationStudy& study) {
   std::vector<std::size_t> shown;
-  for (std::size_t index = 1; index < compilation.network.steps.size(); ++index) {
-    if (!compilation.only || compilation.only == index) shown.push_back(index);
+  for (std::size_t index = 1; index < study.network.steps.size(); ++index) {
+    if (!study.only || study.only == index) shown.push_back(index);
   }
   return shown;
 }
@@ -49,19 +49,19 @@ std::int64_t macs_of(const QuantisedStep& step) {
   return step.kind == StepKind::Product && !step.is_average ? macs(step.layer).value : 0;
 }
 
-std::string table_of(const Compilation& compilation, const std::vector<std::size_t>& shown) {
-  const double lanes = static_cast<double>(compilation.plan.machine.macs_per_step());
+std::string table_of(const CompilationStudy& study, const std::vector<std::size_t>& shown) {
+  const double lanes = static_cast<double>(study.plan.machine.macs_per_step());
   std::string text =
       to_line({"step", "kind", "result", "tiles", "threads", "GEMM steps", "cycles", "of ideal", "MACs used"});
   std::int64_t steps = 0, cycles = 0, macs = 0;
   for (const std::size_t index : shown) {
-    const QuantisedStep& step = compilation.network.steps[index];
-    const vta::StepPlan& plan = compilation.plan.steps[index];
+    const QuantisedStep& step = study.network.steps[index];
+    const vta::StepPlan& plan = study.plan.steps[index];
     CompiledRow row{printable(step.name.substr(0, 22)), kind_text(step), to_text(step.shape), "", "", "", "", "", ""};
     if (!plan.schedule) {
       row.tiles = "on the host";
     } else {
-      const vta::Timing& timing = compilation.run.steps[index].timing;
+      const vta::Timing& timing = study.run.steps[index].timing;
       const auto count = static_cast<double>(timing.gemm_steps), time = static_cast<double>(timing.cycles);
       row.tiles = tiles_text(*plan.schedule);
       row.threads = fmt::format("{}x{}", plan.schedule->h_threading, plan.schedule->oc_threading);
@@ -82,14 +82,14 @@ std::string table_of(const Compilation& compilation, const std::vector<std::size
 }
 
 // Reasons with the steps they hold for, in the order of the network.
-std::string host_lines(const Compilation& compilation, const std::vector<std::size_t>& shown) {
+std::string host_lines(const CompilationStudy& study, const std::vector<std::size_t>& shown) {
   std::vector<std::string> reasons;
   std::map<std::string, std::vector<std::string>> names;
   for (const std::size_t index : shown) {
-    const vta::StepPlan& plan = compilation.plan.steps[index];
+    const vta::StepPlan& plan = study.plan.steps[index];
     if (plan.schedule) continue;
     if (!names.contains(plan.reason)) reasons.push_back(plan.reason);
-    names[plan.reason].push_back(printable(compilation.network.steps[index].name));
+    names[plan.reason].push_back(printable(study.network.steps[index].name));
   }
   std::string text;
   for (const std::string& reason : reasons) {
@@ -106,56 +106,30 @@ std::string host_lines(const Compilation& compilation, const std::vector<std::si
 
 }  // namespace
 
-std::string verification_line(const Compilation& compilation) {
-  const vta::NetworkRun& run = compilation.run;
-  if (!run.is_equal()) return "NOT EQUAL: " + vta::verification(compilation.network, run);
-  if (!compilation.verified) return "not verified: the programs were not executed";
-  if (run.compared() == 0) return "not verified: no step runs on the machine";
-  return fmt::format("verified: {} elements of {} {} equal", with_thousands(run.elements()), run.compared(),
-                     run.compared() == 1 ? "step" : "steps");
-}
-
-std::string manifest_of(const Compilation& compilation) {
-  std::string text = vta::manifest_json(compilation.network, compilation.plan, compilation.run,
-                                        {.seed = compilation.seed,
-                                         .timing = compilation.timing,
-                                         .input_low = compilation.input.low,
-                                         .input_high = compilation.input.high,
-                                         .input_assumed = compilation.input_assumed});
-  const vta::NetworkRun& run = compilation.run;
-  if (!run.is_equal() || (compilation.verified && !compilation.only)) return text;
-  // Not every step was compared, or none.
-  const std::string head = "\"verification\": ";
-  const std::size_t begin = text.find(head + "{") + head.size(), end = text.find('}', begin);
-  const std::string compared = fmt::format(R"({{"elements": {}, "differences": 0, "equal": true, "sentence": "{}"}})",
-                                           run.elements(), verification_line(compilation));
-  return text.replace(begin, end + 1 - begin, compilation.verified ? compared : "null");
-}
-
-std::string to_text(const Compilation& compilation) {
-  const vta::Machine& machine = compilation.plan.machine;
-  const std::vector<std::size_t> shown = shown_steps(compilation);
-  const std::size_t programs = compilation.plan.program_count();
-  std::string text = fmt::format("{} on {} ({} x {} x {}), {} core, latencies {} and {}, seed {}: {}\n\n",
-                                 printable(compilation.network.name), printable(compilation.machine_name), machine.batch(),
-                                 machine.block_in(), machine.block_out(), vta::name_of(compilation.timing.core),
-                                 compilation.timing.read_latency, compilation.timing.write_latency, compilation.seed,
-                                 programs == 1 ? "1 program" : fmt::format("{} programs", programs));
-  text += table_of(compilation, shown);
+std::string to_text(const CompilationStudy& study) {
+  const vta::Machine& machine = study.plan.machine;
+  const std::vector<std::size_t> shown = shown_steps(study);
+  const std::size_t programs = study.plan.program_count();
+  std::string text =
+      fmt::format("{} on {} ({} x {} x {}), {} core, latencies {} and {}, seed {}: {}\n\n", printable(study.network.name),
+                  printable(study.machine_name), machine.batch(), machine.block_in(), machine.block_out(),
+                  vta::name_of(study.timing.core), study.timing.read_latency, study.timing.write_latency, study.seed,
+                  programs == 1 ? "1 program" : fmt::format("{} programs", programs));
+  text += table_of(study, shown);
   text += "\nof ideal: GEMM steps per cycle; MACs used: of what the core could multiply in these cycles\n";
-  text += host_lines(compilation, shown);
+  text += host_lines(study, shown);
   text += "on the host, around every program: tensors brought into the machine's blocks and back; it takes no cycles here\n";
   for (const std::size_t index : shown) {
-    const QuantisedStep& step = compilation.network.steps[index];
+    const QuantisedStep& step = study.network.steps[index];
     if (step.kind != StepKind::Product || step.is_average || !vta::is_folded(step.layer)) continue;
     text += fmt::format("on the host, before {}: inputs under each column of the kernel side by side, as {} channels\n",
                         printable(step.name), vta::machine_layer(step.layer).in_channels);
   }
-  for (const std::string& note : compilation.network.notes) text += fmt::format("note: {}\n", printable(note));
+  for (const std::string& note : study.network.notes) text += fmt::format("note: {}\n", printable(note));
   text += fmt::format("input: real numbers from {} to {}{}; scales were chosen with noise, so the accuracy is unknown\n",
-                      compilation.input.low, compilation.input.high,
-                      compilation.input_assumed ? ", which is assumed (--input-range LO,HI tells)" : "");
-  return text + verification_line(compilation) + "\n";
+                      study.input.low, study.input.high,
+                      study.input_assumed ? ", which is assumed (--input-range LO,HI tells)" : "");
+  return text + verification_line(study) + "\n";
 }
 
 }  // namespace tilewright

@@ -5,7 +5,7 @@
 
 #include "tilewright/base/text.hpp"
 #include "tilewright/report/page.hpp"
-#include "tilewright/report/simulate_result.hpp"
+#include "tilewright/report/simulation.hpp"
 
 namespace tilewright {
 namespace {
@@ -82,15 +82,15 @@ void add_links(const std::vector<vta::Instruction>& stream, const std::vector<vt
   }
 }
 
-std::string heading_of(const Simulation& simulation) {
-  return fmt::format("{}: {} cycles", printable(simulation.program.substr(simulation.program.find_last_of('/') + 1)),
-                     with_thousands(total_of(simulation.streams).cycles));
+std::string heading_of(const SimulationStudy& study) {
+  return fmt::format("{}: {} cycles", printable(study.program.substr(study.program.find_last_of('/') + 1)),
+                     with_thousands(total_of(study.streams).cycles));
 }
 
-std::string subheading_of(const Simulation& simulation, const Timeline& timeline) {
-  return fmt::format("{} core, {} x {} x {}, latencies {} and {}; {}", vta::name_of(simulation.timing.core),
-                     simulation.machine.batch(), simulation.machine.block_in(), simulation.machine.block_out(),
-                     simulation.timing.read_latency, simulation.timing.write_latency, overlap_sentence(timeline));
+std::string subheading_of(const SimulationStudy& study, const Timeline& timeline) {
+  return fmt::format("{} core, {} x {} x {}, latencies {} and {}; {}", vta::name_of(study.timing.core),
+                     study.machine.batch(), study.machine.block_in(), study.machine.block_out(), study.timing.read_latency,
+                     study.timing.write_latency, overlap_sentence(timeline));
 }
 
 }  // namespace
@@ -129,17 +129,16 @@ std::string overlap_sentence(const Timeline& timeline) {
                      timeline.end > 0 ? 100.0 * static_cast<double>(both) / static_cast<double>(timeline.end) : 0.0);
 }
 
-std::string timeline_svg(const Simulation& simulation) {
-  const Timeline timeline = timeline_of(simulation.streams);
-  return to_svg_file(timeline, heading_of(simulation), subheading_of(simulation, timeline));
+std::string timeline_svg(const SimulationStudy& study) {
+  const Timeline timeline = timeline_of(study.streams);
+  return to_svg_file(timeline, heading_of(study), subheading_of(study, timeline));
 }
 
-std::string timeline_page(const Simulation& simulation) {
-  const Timeline timeline = timeline_of(simulation.streams);
-  return page(heading_of(simulation),
-              fmt::format("<h1>{}</h1>\n<p class=\"muted\">{}</p>\n{}<h2>Numbers</h2>\n<pre>{}</pre>\n",
-                          html_escaped(heading_of(simulation)), html_escaped(subheading_of(simulation, timeline)),
-                          to_svg(timeline), html_escaped(to_text(simulation))));
+std::string timeline_page(const SimulationStudy& study) {
+  const Timeline timeline = timeline_of(study.streams);
+  return page(heading_of(study), fmt::format("<h1>{}</h1>\n<p class=\"muted\">{}</p>\n{}<h2>Numbers</h2>\n<pre>{}</pre>\n",
+                                             html_escaped(heading_of(study)), html_escaped(subheading_of(study, timeline)),
+                                             to_svg(timeline), html_escaped(to_text(study))));
 }
 
 }  // namespace tilewright

@@ -1,4 +1,4 @@
-// What came of a simulated program, and how it is shown.
+// A program of a VTA-class machine, executed and timed.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,29 @@
 #include <string>
 #include <vector>
 
-#include "tilewright/report/timeline.hpp"
+#include "tilewright/base/options.hpp"
+#include "tilewright/study/run_context.hpp"
 #include "tilewright/vta/cost.hpp"
 #include "tilewright/vta/functional.hpp"
+#include "tilewright/vta/program.hpp"
 
 namespace tilewright {
+
+struct SimulateOptions {
+  std::string program;
+  std::string machine = "zoo:vta";
+  vta::TimingOptions timing;
+  vta::PhysicalOptions physical;
+  bool functional_only = false, timing_only = false;  // not both
+};
+OptionTable options_of(SimulateOptions& options);
+
+struct SimulationJob {
+  vta::Machine machine;
+  std::optional<vta::Program> program;  // nothing when the file is no program
+  std::optional<vta::Fault> fault;      // and then why
+};
+Result<SimulationJob> read_simulation_job(const SimulateOptions& options);
 
 struct StreamResult {
   std::vector<vta::Instruction> instructions;
@@ -18,7 +36,7 @@ struct StreamResult {
   std::vector<vta::Span> spans;
 };
 
-struct Simulation {
+struct SimulationStudy {
   std::string program, machine_name;  // as the user called them
   vta::Machine machine;
   vta::TimingOptions timing;
@@ -30,18 +48,10 @@ struct Simulation {
   bool has_cycles() const { return !streams.empty() && !timing_remark; }
 };
 
+// Throws Stopped when the context says stop.
+Result<SimulationStudy> simulate(const SimulationJob& job, const SimulateOptions& options, RunContext& context);
+
 // Sums over the streams, which run one after the other.
 vta::Timing total_of(const std::vector<StreamResult>& streams);
-
-std::string to_text(const Simulation& simulation);
-std::string to_json(const Simulation& simulation);
-
-// Loads, computing and stores of all streams, one after the other, with the tokens between them as links. Streams need
-// their spans.
-Timeline timeline_of(const std::vector<StreamResult>& streams);
-// "load and compute work at the same time in 62 % of the cycles".
-std::string overlap_sentence(const Timeline& timeline);
-std::string timeline_page(const Simulation& simulation);
-std::string timeline_svg(const Simulation& simulation);
 
 }  // namespace tilewright
