@@ -21,7 +21,10 @@ using Spaces = std::vector<const DesignSpace*>;
 // Quick where it is not the quality of the search that is tested.
 const Settings kQuick = {
     {"bayesian.points", "30"}, {"bayesian.candidates", "30"}, {"bayesian.refined", "10"}, {"bayesian.fit_points", "20"},
-    {"bayesian.batch", "8"},   {"agents.hidden", "8"},        {"rl.hidden", "8"},         {"gamma.population", "20"}};
+    {"bayesian.batch", "8"},   {"agents.hidden", "8"},        {"rl.hidden", "8"},         {"gamma.population", "20"},
+    {"dcoc.hidden", "8"},      {"dcoc.worlds", "8"},          {"dcoc.steps", "8"},        {"dcoc.batch", "32"},
+    {"chameleon.hidden", "8"}, {"chameleon.worlds", "16"},    {"chameleon.steps", "25"},  {"autotvm.steps", "20"},
+    {"autotvm.chains", "16"}};
 
 Layer small_layer() {
   ConvolutionShape shape{.out_channels = 12, .in_channels = 8, .in_height = 10, .in_width = 8};
@@ -44,14 +47,16 @@ std::string refusal(const SearchRequest& request) {
 }
 
 class EachSearcher : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(AllSearchers, EachSearcher,
-                         testing::Values("agents", "rl", "random", "exhaustive", "genetic", "gamma", "ant-colony",
-                                         "bayesian", "annealing"),
-                         [](const auto& tested) {
-                           std::string name = tested.param;
-                           std::erase(name, '-');
-                           return name;
-                         });
+std::vector<std::string> registered() {
+  std::vector<std::string> names;
+  for (const SearcherInfo& info : all_searchers()) names.emplace_back(info.name);
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(AllSearchers, EachSearcher, testing::ValuesIn(registered()), [](const auto& tested) {
+  std::string name = tested.param;
+  std::erase(name, '-');
+  return name;
+});
 
 TEST_P(EachSearcher, KeepsBudgetAndLawOnMappings) {
   MappingSpaceOptions options;

@@ -37,7 +37,7 @@ class Chameleon final : public PointSearcher {
 
   void ask(std::size_t most, std::vector<Point>& points) override {
     const std::size_t count = std::min(most, static_cast<std::size_t>(options_.batch));
-    if (problem_.by_score().empty()) return draw_new(count, points);
+    if (!problem_.can_predict()) return draw_new(count, points);
     explore_surrogate();
     sample(count, points);
     if (points.empty()) draw_new(count, points);

@@ -191,7 +191,7 @@ void DcocSearcher::add(const Point& point, std::vector<Point>& points) {
 void DcocSearcher::ask(std::size_t most, std::vector<Point>& points) {
   const std::size_t before = points.size(), count = std::min(most, static_cast<std::size_t>(options_.batch));
   taken_ = {};
-  if (!problem_.by_score().empty()) {
+  if (problem_.can_predict()) {
     walk_worlds();
     const auto random = static_cast<std::size_t>(options_.random * static_cast<double>(count));
     const auto is_new = [&](const Point& point) { return problem_.is_open(point); };
@@ -213,7 +213,7 @@ void DcocSearcher::notice(std::span<const Point> points, std::span<const Verdict
 void DcocSearcher::tell(std::span<const Point> points, std::span<const Verdict> verdicts) {
   problem_.tell(points, verdicts);
   problem_.refit();
-  if (problem_.by_score().empty()) return;
+  if (!problem_.can_predict()) return;
   std::vector<Opinion> opinions;
   problem_.judge(points, opinions);
   std::vector<float> rewards;

@@ -115,7 +115,7 @@ double SurrogateProblem::bound(PointView point) const {
 }
 
 void SurrogateProblem::refit() {
-  if (by_score_.empty()) return;
+  if (by_score_.empty() || space_->parameters().empty()) return;
   rows_ = {};
   std::vector<float> targets;
   const bool bounded = codesign_ != nullptr && options_.program_features;

@@ -60,6 +60,9 @@ class SurrogateProblem {
   // Trains the trees on everything measured.
   void refit();
 
+  // After the first refit with something feasible, in a space with parameters; without any, all points are one.
+  bool can_predict() const { return trees_.is_fitted(); }
+
   void judge(std::span<const Point> points, std::vector<Opinion>& opinions);
   // Whether measuring it could tell anything new.
   bool is_open(PointView point);
