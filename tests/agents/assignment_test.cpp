@@ -107,8 +107,6 @@ TEST(Fitted, IsAPartitionForAnySubset) {
   }
 }
 
-TEST(AgentsOf, SaysWhoDecidesWhat) { EXPECT_THAT(agents_of(assign_by_role(six()), six()), ElementsAre(2, 1, 0, 1, 0, 0)); }
-
 TEST(AssignmentYaml, ReadsBackWhatWasWritten) {
   AgentAssignment assignment = assign_randomly(six(), 3, 1);
   assignment.origin = "clusters (pearson, \"average\" linkage: 1, 2)";

@@ -371,6 +371,10 @@ TEST(Walk, CriticsLearnWhatMeasuredPointsBring) {
   }
 }
 
+Point machine_of(const CodesignSpace& space, const Point& point) {
+  return {point.begin(), point.begin() + static_cast<std::ptrdiff_t>(space.hardware_parameters())};
+}
+
 // Best latency of a layer on each machine.
 std::map<Point, double> best_by_machine(const CodesignSpace& space) {
   std::map<Point, double> best;
@@ -378,7 +382,7 @@ std::map<Point, double> best_by_machine(const CodesignSpace& space) {
   for_each_point(space, [&](const Point& point) {
     const Outcome outcome = evaluator->evaluate(point);
     if (!outcome.feasible) return;
-    const Point machine(point.begin(), point.begin() + static_cast<std::ptrdiff_t>(space.hardware_parameters()));
+    const Point machine = machine_of(space, point);
     const auto [place, is_first] = best.try_emplace(machine, outcome.metrics.latency);
     place->second = std::min(place->second, outcome.metrics.latency);
   });
@@ -387,8 +391,8 @@ std::map<Point, double> best_by_machine(const CodesignSpace& space) {
 
 struct NetworkRun {
   std::vector<Proposal> proposals;
-  std::vector<NetworkCodesign::MeasuredMachine> machines;
-  std::size_t in_play = 0;
+  std::map<Point, std::vector<double>> best;  // of every layer, by machine
+  std::size_t last_machines = 0;              // that the last round measured
 };
 NetworkRun run_network(const std::vector<const CodesignSpace*>& spaces, const std::vector<double>& counts,
                        std::int64_t samples, std::uint64_t seed, std::size_t thread_count = 1,
@@ -399,11 +403,18 @@ NetworkRun run_network(const std::vector<const CodesignSpace*>& spaces, const st
   options.begin = begin;
   NetworkCodesign searcher(spaces, counts, options, samples, seed, threads);
   SearchLoop loop({spaces.begin(), spaces.end()}, *objective_named("latency"), samples, threads);
-  loop.on_sample = [&](const Proposal& proposal, const Outcome&, const Verdict&) { run.proposals.push_back(proposal); };
-  while (loop.round(searcher)) {
-  }
-  run.machines = searcher.measured_machines();
-  run.in_play = searcher.machines_in_play();
+  std::set<Point> machines;
+  loop.on_sample = [&](const Proposal& proposal, const Outcome&, const Verdict& verdict) {
+    run.proposals.push_back(proposal);
+    const Point machine = machine_of(*spaces[proposal.problem], proposal.point);
+    machines.insert(machine);
+    std::vector<double>& best = run.best.try_emplace(machine, spaces.size(), 1e300).first->second;
+    if (verdict.feasible) best[proposal.problem] = std::min(best[proposal.problem], verdict.score[0]);
+  };
+  do {
+    run.last_machines = machines.size();
+    machines.clear();
+  } while (loop.round(searcher));
   return run;
 }
 
@@ -417,7 +428,7 @@ double best_drawn(const CodesignSpace& one, double count, const CodesignSpace& o
       const Point point = random_point(space, rng);
       const Outcome outcome = evaluator->evaluate(point);
       if (!outcome.feasible) continue;
-      const Point machine(point.begin(), point.begin() + static_cast<std::ptrdiff_t>(space.hardware_parameters()));
+      const Point machine = machine_of(space, point);
       double& least = best.try_emplace(machine, outcome.metrics.latency).first->second;
       least = std::min(least, outcome.metrics.latency);
     }
@@ -451,12 +462,11 @@ TEST(NetworkCodesign, ChoosesTheMachineThatIsBestForTheSum) {
     chosen.insert(machine);
     for (const std::uint64_t seed : {1, 2, 3}) {
       const NetworkRun run = run_network({&wide, &deep}, {count, 1}, 192, seed);
-      ASSERT_FALSE(run.machines.empty());
-      EXPECT_DOUBLE_EQ(run.machines.front().score, best);
-      const Point& point = run.machines.front().points.front();
-      EXPECT_TRUE(std::ranges::equal(machine, std::span(point).first(machine.size())));
-      EXPECT_EQ(run.machines.front().machine, wide.machine(point));
-      EXPECT_EQ(run.in_play, 1U);  // the last measurements are all of the best machine
+      const auto score = [&](const auto& measured) { return count * measured.second[0] + measured.second[1]; };
+      const auto found = std::ranges::min_element(run.best, {}, score);
+      EXPECT_EQ(score(*found), best);
+      EXPECT_EQ(found->first, machine);
+      EXPECT_EQ(run.last_machines, 1U);  // the last measurements are all of the best machine
       drawn += best_drawn(wide, count, deep, 192, seed) == best ? 1 : 0;
     }
   }
@@ -467,13 +477,12 @@ TEST(NetworkCodesign, ChoosesTheMachineThatIsBestForTheSum) {
 TEST(NetworkCodesign, BeginsWithWhatTheCompilerWouldChooseOnEveryMachine) {
   const CodesignSpaceOptions options = small_options();
   const CodesignSpace wide("wide", small_layer(8, 14), options), deep("deep", small_layer(64, 7), options);
-  const std::size_t hardware = wide.hardware_parameters();
   const auto begins = [&](const std::string& begin) {
     const NetworkRun run = run_network({&wide, &deep}, {1, 1}, 96, 1, 1, begin);
     std::set<std::pair<std::size_t, Point>> seen;
     std::int64_t chosen = 0;
     for (const Proposal& proposal : run.proposals) {
-      const Point machine(proposal.point.begin(), proposal.point.begin() + static_cast<std::ptrdiff_t>(hardware));
+      const Point machine = machine_of(wide, proposal.point);
       if (!seen.emplace(proposal.problem, machine).second) continue;
       const CodesignSpace& space = proposal.problem == 0 ? wide : deep;
       const auto estimated = space.estimated_best(machine);

@@ -25,15 +25,6 @@ std::vector<std::string> names_of(const std::vector<Parameter>& parameters) {
   return names;
 }
 
-// The agent of each name.
-std::map<std::string_view, std::size_t> agents_by_name(const AgentAssignment& assignment) {
-  std::map<std::string_view, std::size_t> agents;
-  for (std::size_t agent = 0; agent < assignment.agents.size(); ++agent) {
-    for (const std::string& name : assignment.agents[agent]) agents.emplace(name, agent);
-  }
-  return agents;
-}
-
 }  // namespace
 
 std::vector<Parameter> all_parameters(const std::vector<const DesignSpace*>& spaces) {
@@ -136,18 +127,6 @@ AgentAssignment fitted(const AgentAssignment& assignment, const std::vector<Para
     const auto role = static_cast<std::size_t>(parameter.role);
     const auto most = std::ranges::max_element(role_counts, {}, [&](const auto& counts) { return counts[role]; });
     result.agents[static_cast<std::size_t>(most - role_counts.begin())].push_back(parameter.name);
-  }
-  return result;
-}
-
-std::vector<std::size_t> agents_of(const AgentAssignment& assignment, const std::vector<Parameter>& parameters) {
-  const auto agents = agents_by_name(assignment);
-  std::vector<std::size_t> result;
-  result.reserve(parameters.size());
-  for (const Parameter& parameter : parameters) {
-    const auto agent = agents.find(parameter.name);
-    TW_ASSERT(agent != agents.end());
-    result.push_back(agent->second);
   }
   return result;
 }

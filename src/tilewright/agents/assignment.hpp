@@ -35,9 +35,6 @@ AgentAssignment fitted(const AgentAssignment& assignment, const std::vector<Para
 Result<Done> check_names(const AgentAssignment& assignment, const std::vector<Parameter>& parameters,
                          const std::string& where);
 
-// The agent of each parameter, by index into `parameters`; the assignment is fitted to them.
-std::vector<std::size_t> agents_of(const AgentAssignment& assignment, const std::vector<Parameter>& parameters);
-
 // Text form (YAML) and back; reading what was written gives an equal assignment.
 std::string to_yaml(const AgentAssignment& assignment);
 Result<AgentAssignment> assignment_from_yaml(const std::string& text, const std::string& where);

@@ -371,22 +371,4 @@ std::shared_ptr<const Story> NetworkCodesign::story() const {
   return stories;
 }
 
-std::vector<NetworkCodesign::MeasuredMachine> NetworkCodesign::measured_machines() const {
-  std::vector<MeasuredMachine> result;
-  for (const Site& site : machines_) {
-    if (std::ranges::any_of(site.measured, [](double score) { return score == kNever; })) continue;
-    double sum = 0;
-    for (std::size_t layer = 0; layer < spaces_.size(); ++layer) sum += counts_[layer] * std::exp(site.measured[layer]);
-    result.push_back({spaces_.front()->machine(site.best.front()), sum, site.best});
-  }
-  std::ranges::stable_sort(result, {}, &MeasuredMachine::score);
-  return result;
-}
-
-std::optional<vta::Machine> NetworkCodesign::best_machine() const {
-  const std::vector<MeasuredMachine> all = measured_machines();
-  if (all.empty()) return std::nullopt;
-  return all.front().machine;
-}
-
 }  // namespace tilewright

@@ -35,18 +35,6 @@ class NetworkCodesign final : public Searcher {
   void notice(std::span<const Proposal>, std::span<const Verdict>) override {}  // machines have no classics
   std::shared_ptr<const Story> story() const override;                          // of each layer's surrogate
 
-  struct MeasuredMachine {
-    vta::Machine machine;
-    double score = 0;           // sum over layers of count × best score
-    std::vector<Point> points;  // the best of each layer
-  };
-  // Those on which every layer was measured, best first.
-  std::vector<MeasuredMachine> measured_machines() const;
-  std::optional<vta::Machine> best_machine() const;
-
-  std::size_t machine_count() const { return machines_.size(); }    // within the area, before any measurement
-  std::size_t machines_in_play() const { return in_play_.size(); }  // in the latest round
-
  private:
   // What is known of one machine, by layer: natural logarithms of scores, infinite where nothing is.
   struct Site {

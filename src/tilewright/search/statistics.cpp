@@ -43,15 +43,6 @@ double geometric_mean(std::span<const double> values) {
   return std::exp(sum / static_cast<double>(values.size()));
 }
 
-double probability_of_less(std::span<const double> a, std::span<const double> b, double tie) {
-  TW_ASSERT(!a.empty() && !b.empty());
-  double wins = 0;
-  for (const double x : a) {
-    for (const double y : b) wins += win(x, y, tie);
-  }
-  return wins / static_cast<double>(a.size() * b.size());
-}
-
 Interval bootstrap(std::span<const std::size_t> counts, const GroupStatistic& statistic, std::string_view stream,
                    const BootstrapOptions& options) {
   std::vector<std::vector<std::size_t>> chosen;

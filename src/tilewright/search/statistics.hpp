@@ -20,11 +20,6 @@ double quantile(std::span<const double> values, double share);
 // Of values above 0.
 double geometric_mean(std::span<const double> values);
 
-// The chance that a value of `a` is smaller than one of `b`, which is better: over all pairs, a tie counting half
-// (Mann and Whitney's U over the number of pairs). Values that differ by no more than the share `tie` of the larger are
-// tied.
-double probability_of_less(std::span<const double> a, std::span<const double> b, double tie = 0);
-
 struct Interval {
   double value = 0;  // of the data as they are
   double low = 0, high = 0;
@@ -47,8 +42,10 @@ Interval bootstrap(std::span<const std::size_t> counts, const GroupStatistic& st
 
 Interval median_interval(std::span<const double> values, std::string_view stream, const BootstrapOptions& options = {});
 
-// The probability that a run of `a` has the smaller value than a run of `b` on the same task, mean over tasks. Both are runs
-// × tasks, row by row. Runs are drawn again whole: tasks of a run are not independent when it learns from one for the other.
+// The probability that a run of `a` has the smaller value than a run of `b` on the same task, which is better: over all
+// pairs, a tie counting half (Mann and Whitney's U over the number of pairs), mean over tasks. Values that differ by no more
+// than the share `tie` of the larger are tied. Both are runs × tasks, row by row. Runs are drawn again whole: tasks of a run
+// are not independent when it learns from one for the other.
 Interval improvement_interval(std::span<const double> a, std::span<const double> b, std::size_t tasks, double tie,
                               std::string_view stream, const BootstrapOptions& options = {});
 
