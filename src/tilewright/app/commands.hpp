@@ -31,6 +31,9 @@ struct EvaluateArguments {
   std::string svg;  // a file for the picture; empty = none
 };
 int run_evaluate(const EvaluateArguments& arguments);
+// Recorded mappings of Timeloop, one JSON object per line ("-" = standard input), on the machines of a file. Exit code 2
+// when one of them is malformed.
+int run_records(const std::string& records, const std::string& machines_file);
 
 struct ExplainArguments {
   JobArguments job;

@@ -136,6 +136,8 @@ std::string dataflow_help() {
 Verb evaluate_verb() {
   const auto arguments = std::make_shared<EvaluateArguments>();
   const auto batch = std::make_shared<std::string>();
+  const auto records = std::make_shared<std::string>();
+  const auto machines = std::make_shared<std::string>();
   OptionTable options = job_options(arguments->job);
   options.insert(options.end(),
                  {{"batch", batch.get(),
@@ -143,7 +145,9 @@ Verb evaluate_verb() {
                   threads_field(arguments->threads, "threads for cases; 0 = all"),
                   {"csv", &arguments->csv, "MAESTRO's 52 columns"},
                   {"json", &arguments->json, "everything as JSON"},
-                  {"svg", &arguments->svg, "also draw energy and utilisation of the layers into this file"}});
+                  {"svg", &arguments->svg, "also draw energy and utilisation of the layers into this file"},
+                  {"timeloop_records", records.get(), "instead of all others: recorded mappings of Timeloop, JSON lines"},
+                  {"machines", machines.get(), "the machines of --timeloop-records, as JSON"}});
   return {
       .name = "evaluate",
       .summary = "cost of given mappings",
@@ -154,7 +158,8 @@ Verb evaluate_verb() {
                       "every layer with a classic dataflow"},
                      {"tilewright evaluate --network zoo:resnet18 --layer conv2_1 --hardware zoo:eyeriss --dataflow eyeriss",
                       "one layer in full, with its loops"}}),
-      .run = [arguments, batch] {
+      .run = [arguments, batch, records, machines] {
+        if (!records->empty() || !machines->empty()) return run_records(*records, *machines);
         const auto images = parse_integer(*batch);
         if (!images) {
           arguments->cases = *batch;
