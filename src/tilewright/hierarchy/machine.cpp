@@ -14,14 +14,15 @@ std::optional<std::string> outside(std::string_view field, std::int64_t value, s
   return std::nullopt;
 }
 
+// Wide enough for any machine, and narrow enough that no sum or product of what is counted leaves a double.
 std::optional<std::string> not_positive(std::string_view field, const std::optional<double>& value) {
-  if (!value || (*value > 0 && std::isfinite(*value))) return std::nullopt;
-  return fmt::format("{} is {}, expected more than 0", field, *value);
+  if (!value || (*value >= 1e-12 && *value <= 1e15)) return std::nullopt;
+  return fmt::format("{} is {}, expected a number from 1e-12 to 1e15", field, *value);
 }
 
 std::optional<std::string> negative(std::string_view field, double value) {
-  if (value >= 0 && std::isfinite(value)) return std::nullopt;
-  return fmt::format("{} is {}, expected at least 0", field, value);
+  if (value >= 0 && value <= 1e15) return std::nullopt;
+  return fmt::format("{} is {}, expected a number from 0 to 1e15", field, value);
 }
 
 std::optional<std::string> mesh_fault(std::int64_t instances, std::int64_t mesh_x) {
@@ -30,6 +31,15 @@ std::optional<std::string> mesh_fault(std::int64_t instances, std::int64_t mesh_
   if (instances % mesh_x != 0) return fmt::format("mesh_x is {}, expected a divisor of {}", mesh_x, instances);
   return std::nullopt;
 }
+
+std::optional<std::string> bits_fault(const ElementBits& bits) {
+  if (auto fault = outside("bits of weights", bits.weights, 0, 1024)) return fault;
+  if (auto fault = outside("bits of inputs", bits.inputs, 0, 1024)) return fault;
+  if (auto fault = outside("bits of outputs", bits.outputs, 0, 1024)) return fault;
+  return outside("bits of partial_sums", bits.partial_sums, 0, 1024);
+}
+
+}  // namespace
 
 std::optional<std::string> fault_of(const StorageLevel& level) {
   if (level.name.empty()) return "has no name";
@@ -40,8 +50,8 @@ std::optional<std::string> fault_of(const StorageLevel& level) {
   if (auto fault = outside("word_bits", level.word_bits, 1, 1 << 16)) return fault;
   if (auto fault = outside("block_size", level.block_size, 1, 1 << 24)) return fault;
   if (auto fault = outside("cluster_size", level.cluster_size, 1, level.instances)) return fault;
-  if (!(level.multiple_buffering >= 1) || !std::isfinite(level.multiple_buffering))
-    return fmt::format("multiple_buffering is {}, expected at least 1", level.multiple_buffering);
+  if (!(level.multiple_buffering >= 1 && level.multiple_buffering <= 1e6))
+    return fmt::format("multiple_buffering is {}, expected a number from 1 to 1e6", level.multiple_buffering);
   if (!(level.min_utilization >= 0 && level.min_utilization <= 1))
     return fmt::format("min_utilization is {}, expected 0 to 1", level.min_utilization);
   if (auto fault = not_positive("read_bandwidth", level.read_bandwidth)) return fault;
@@ -64,14 +74,15 @@ std::optional<std::string> fault_of(const StorageLevel& level) {
   return std::nullopt;
 }
 
-std::optional<std::string> bits_fault(const ElementBits& bits) {
-  if (auto fault = outside("bits of weights", bits.weights, 0, 1024)) return fault;
-  if (auto fault = outside("bits of inputs", bits.inputs, 0, 1024)) return fault;
-  if (auto fault = outside("bits of outputs", bits.outputs, 0, 1024)) return fault;
-  return outside("bits of partial_sums", bits.partial_sums, 0, 1024);
+std::optional<std::string> fault_of(const MacArray& mac) {
+  if (mac.name.empty()) return "has no name";
+  if (auto fault = mesh_fault(mac.instances, mac.mesh_x)) return fault;
+  if (auto fault = outside("word_bits", mac.word_bits, 1, 1 << 16)) return fault;
+  if (mac.area) {
+    if (auto fault = negative("area", mac.area->value)) return fault;
+  }
+  return negative("energy", mac.energy.value);
 }
-
-}  // namespace
 
 std::optional<std::int64_t> StorageLevel::usable() const {
   if (!capacity) return std::nullopt;
@@ -99,9 +110,7 @@ Result<Machine> check(Machine machine, const std::string& where) {
     return invalid(fmt::format("{}: the machine has {} storage levels, expected at most {}", where, machine.levels.size(),
                                kMostLevels));
   }
-  if (auto fault = mesh_fault(machine.mac.instances, machine.mac.mesh_x)) return invalid(where + ": mac: " + *fault);
-  if (auto fault = outside("word_bits", machine.mac.word_bits, 1, 1 << 16)) return invalid(where + ": mac: " + *fault);
-  if (auto fault = negative("energy", machine.mac.energy.value)) return invalid(where + ": mac: " + *fault);
+  if (auto fault = fault_of(machine.mac)) return invalid(where + ": mac: " + *fault);
   if (auto fault = bits_fault(machine.bits)) return invalid(where + ": " + *fault);
   if (auto fault = not_positive("clock_ghz", machine.clock_ghz)) return invalid(where + ": " + *fault);
   for (std::size_t index = 0; index < machine.levels.size(); ++index) {

@@ -92,6 +92,9 @@ struct Machine {
 
 // The machine itself, or a sentence that names its first impossible number.
 Result<Machine> check(Machine machine, const std::string& where);
+// "instances is 0, expected at least 1": what is impossible about a level alone.
+std::optional<std::string> fault_of(const StorageLevel& level);
+std::optional<std::string> fault_of(const MacArray& mac);
 
 // The built-in public table (docs/hierarchy.md): energy of a vector access and of a multiply-accumulate.
 AccessEnergy table_energy(const StorageLevel& level);
