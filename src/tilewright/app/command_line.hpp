@@ -45,5 +45,4 @@ void check_numbers(CLI::App& verb);
 
 void add_train_options(CLI::App& verb, TrainArguments& train);
 
-
 }  // namespace tilewright
