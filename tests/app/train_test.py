@@ -105,7 +105,7 @@ class Printed(TrainTest):
             process.communicate()
         os.close(leader)
         self.assertEqual(process.returncode, 130)
-        self.assertRegex(shown.decode(), r"\r[\d,]+ of 100,000,000 episodes, .*/s, return -\d")
+        self.assertRegex(shown.decode(), r"\r\d+ % of 100,000,000 episodes, .*/s, .* left, return -\d")
         self.assertIn("nothing was saved", shown.decode())
 
 
@@ -247,7 +247,7 @@ class Continued(TrainTest):
         good = self.folder / "good"
         self.done(*TOY, "-o", good)
         piece = next((good / "checkpoint").glob("replay-*.bin")).name
-        for name, saying in {"run.json": "does not describe a training run", "checkpoint/latest.json": "latest.json",
+        for name, saying in {"run.json": "does not describe a run", "checkpoint/latest.json": "latest.json",
                              f"checkpoint/{piece}": piece, "checkpoint/learner-60.safetensors": "learner-60.safetensors"}.items():
             bad = self.folder / "bad"
             shutil.rmtree(bad, ignore_errors=True)
@@ -300,7 +300,7 @@ class WrongInput(TrainTest):
         self.refused("simple_tag", "--prey", "no/such.safetensors", saying="no/such.safetensors")
 
     def test_settings_out_of_range_or_place(self):
-        self.refused("toy:line", "--episodes", "0", saying="--episodes is 0, expected 1 to 1000000000000")
+        self.refused("toy:line", "--episodes", "0", saying="--episodes is 0, expected at least 1")
         self.refused("toy:line", "--batch", "0", saying="--batch is 0, expected at least 1")
         self.refused("toy:line", "--gamma", "1.5", saying="--gamma is 1.5, expected at most 1")
         self.refused("toy:line", "--gamma", "nan", saying="--gamma is 'nan', expected a number")

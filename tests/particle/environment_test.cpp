@@ -305,11 +305,11 @@ TEST(ParticleEnvironment, ImpossibleNumbersAreErrors) {
   EXPECT_EQ(message_of({.scenario = "simple_tag", .agents = 128, .prey = 128, .obstacles = 128}), "");
 }
 
-TEST(ParseDialect, KnowsBoth) {
-  EXPECT_EQ(*parse_dialect("openai"), Dialect::OpenAi);
-  EXPECT_EQ(*parse_dialect("pettingzoo"), Dialect::PettingZoo);
-  EXPECT_EQ(parse_dialect("petingzoo").error().message,
-            "the dialect is 'petingzoo', expected one of: openai, pettingzoo (did you mean 'pettingzoo'?)");
+TEST(Dialects, HaveNames) {
+  EXPECT_EQ(*named<Dialect>("openai"), Dialect::OpenAi);
+  EXPECT_EQ(*named<Dialect>("pettingzoo"), Dialect::PettingZoo);
+  EXPECT_EQ(named<Dialect>("petingzoo").error().message,
+            "dialect 'petingzoo' is not known (did you mean 'pettingzoo'?), expected one of openai, pettingzoo");
 }
 
 TEST(ParsePrey, AWordOrAFile) {

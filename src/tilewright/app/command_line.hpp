@@ -31,8 +31,6 @@ Error to_error(const CLI::App& app, const CLI::ParseError& failure, int argc, ch
 // `tilewright help VERB`: the same as `tilewright VERB --help`; without a verb, what there is.
 int run_help(CLI::App& app, const std::string& verb);
 
-struct TrainArguments;
-
 // The options and the footer that evaluate and explain have in common.
 struct JobArguments;
 OptionTable job_options(JobArguments& job);
@@ -42,7 +40,5 @@ std::string dataflow_help();
 void add_dim_option(CLI::App& verb, std::vector<std::string>& dims);
 // Of a verb with all its options: numbers that do not fit, or are none, become one sentence.
 void check_numbers(CLI::App& verb);
-
-void add_train_options(CLI::App& verb, TrainArguments& train);
 
 }  // namespace tilewright

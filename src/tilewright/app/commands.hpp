@@ -11,7 +11,7 @@
 #include "tilewright/study/codesign.hpp"
 #include "tilewright/study/job.hpp"
 #include "tilewright/study/mapping_job.hpp"
-#include "tilewright/study/train_command.hpp"
+#include "tilewright/study/training.hpp"
 
 namespace tilewright {
 
@@ -73,6 +73,15 @@ struct ResumeArguments {
   std::vector<std::string> command;
 };
 
+struct TrainArguments {
+  TrainOptions options;
+  std::string output;  // a directory; empty = nothing is written
+  int threads = 0;     // 0 = all processors
+  std::string render;  // a file for an episode as SVG
+  std::string replay;  // a recorded trajectory to step again instead of training
+  bool list = false;
+  bool json = false;
+};
 int run_train(const TrainArguments& arguments);
 
 // Exit code 3 when no machine has a schedule for every layer, or a program computes other numbers than the reference.

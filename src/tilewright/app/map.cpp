@@ -116,10 +116,10 @@ int run_resume(const ResumeArguments& arguments) {
   if (*verb == "train") {
     TrainArguments train;
     train.output = arguments.directory;
-    train.resume = true;
+    train.options.resume = true;
     train.threads = arguments.threads;
     train.json = arguments.json;
-    train.command = arguments.command;
+    train.options.command = arguments.command;
     return run_train(train);
   }
   if (*verb == "codesign") {

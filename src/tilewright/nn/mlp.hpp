@@ -12,12 +12,18 @@
 #include <string>
 #include <vector>
 
+#include "tilewright/base/names.hpp"
 #include "tilewright/base/rng.hpp"
 #include "tilewright/nn/matrix.hpp"
 
 namespace tilewright {
 
 enum class Activation { Relu, Tanh };
+template <>
+struct Names<Activation> {
+  static constexpr std::string_view kWhat = "activation";
+  static constexpr NameTable<Activation, 2> kTable = {{{Activation::Relu, "relu"}, {Activation::Tanh, "tanh"}}};
+};
 
 struct MlpShape {
   std::size_t inputs = 0;

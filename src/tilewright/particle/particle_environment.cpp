@@ -185,34 +185,11 @@ Result<ScenarioSize> size_of(const ScenarioEntry& entry, const ParticleOptions& 
   return size;
 }
 
-template <typename Value, std::size_t N>
-Result<Value> parse_choice(std::string_view what, std::string_view text,
-                           const std::array<std::pair<std::string_view, Value>, N>& choices) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : choices) {
-    if (name == text) return value;
-    names.emplace_back(name);
-  }
-  return invalid(
-      fmt::format("{} is '{}', expected one of: {}{}", what, printable(text), join(names, ", "), did_you_mean(text, names)));
-}
-
 }  // namespace
 
-Result<Dialect> parse_dialect(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, Dialect>, 2> kChoices = {
-      {{"openai", Dialect::OpenAi}, {"pettingzoo", Dialect::PettingZoo}}};
-  return parse_choice("the dialect", text, kChoices);
-}
-
 Result<PreyController> parse_prey(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, PreyController>, 4> kChoices = {
-      {{"learning", PreyController::Learning},
-       {"random", PreyController::Random},
-       {"frozen", PreyController::Frozen},
-       {"heuristic", PreyController::Heuristic}}};
   if (text.find_first_of("./") != std::string_view::npos) return PreyController::Network;
-  const Result<PreyController> choice = parse_choice("what moves the prey", text, kChoices);
+  const Result<PreyController> choice = named<PreyController>(text);
   if (choice) return choice;
   return invalid(choice.error().message + "; a network's file is recognised by a '.' or '/' in its name");
 }

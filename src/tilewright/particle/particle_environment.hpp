@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tilewright/base/names.hpp"
 #include "tilewright/base/result.hpp"
 #include "tilewright/marl/environment.hpp"
 
@@ -17,11 +18,20 @@ enum class Dialect {
   OpenAi,      // openai/multiagent-particle-envs
   PettingZoo,  // PettingZoo >= 1.23, Farama's MPE2
 };
-Result<Dialect> parse_dialect(std::string_view text);  // "openai", "pettingzoo"
+template <>
+struct Names<Dialect> {
+  static constexpr std::string_view kWhat = "dialect";
+  static constexpr NameTable<Dialect, 2> kTable = {{{Dialect::OpenAi, "openai"}, {Dialect::PettingZoo, "pettingzoo"}}};
+};
 
 enum class Contacts {
   Exact,  // every pair of colliding bodies, to the last bit as the original packages
   Fast,   // leaves out pairs whose force is below 5e-19
+};
+template <>
+struct Names<Contacts> {
+  static constexpr std::string_view kWhat = "contacts";
+  static constexpr NameTable<Contacts, 2> kTable = {{{Contacts::Exact, "exact"}, {Contacts::Fast, "fast"}}};
 };
 
 // Who moves the prey of simple_tag.
@@ -31,6 +41,14 @@ enum class PreyController {
   Frozen,     // no thrust
   Heuristic,  // the best of 100 random displacements, away from the predators (as in FACMAC's predator-prey)
   Network,    // a policy saved in a safetensors file
+};
+template <>
+struct Names<PreyController> {  // but for Network, which is called by its file
+  static constexpr std::string_view kWhat = "prey";
+  static constexpr NameTable<PreyController, 4> kTable = {{{PreyController::Learning, "learning"},
+                                                           {PreyController::Random, "random"},
+                                                           {PreyController::Frozen, "frozen"},
+                                                           {PreyController::Heuristic, "heuristic"}}};
 };
 Result<PreyController> parse_prey(std::string_view text);  // "learning", "random", "frozen", "heuristic", or a file's path
 

@@ -40,7 +40,7 @@ Result<std::size_t> count(const JsonPlace& place, std::size_t most) {
 
 Result<Dialect> dialect_of(const JsonPlace& place) {
   TW_TRY(const std::string name, place.text());
-  return name == "mpe2" ? Dialect::PettingZoo : parse_dialect(name);
+  return name == "mpe2" ? Dialect::PettingZoo : named<Dialect>(name);
 }
 
 Result<std::size_t> array_size(const JsonPlace& place) {

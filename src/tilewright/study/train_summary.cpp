@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tilewright/base/text.hpp"
-#include "tilewright/study/train_world.hpp"
+#include "tilewright/study/training_parts.hpp"
 
 namespace tilewright {
 namespace {
@@ -46,18 +46,6 @@ Json returns_as_json(const EnvironmentSpec& spec, const std::vector<double>& age
   for (std::size_t team = 0; team < teams.size(); ++team) json["teams"][teams[team]] = by_team[team];
   for (std::size_t agent = 0; agent < agents.size(); ++agent) json["agents"][spec.agents[agent].name] = agents[agent];
   return json;
-}
-
-std::string returns_as_text(std::string_view label, const EnvironmentSpec& spec, const std::vector<double>& agents,
-                            const std::string& over) {
-  std::string text = fmt::format("  {:<16}{:>10.4g}  {}\n", label, sum(agents), over);
-  const std::vector<std::string> teams = team_names(spec);
-  if (teams.size() < 2) return text;
-  const std::vector<double> by_team = team_returns(spec, agents);
-  for (std::size_t team = 0; team < teams.size(); ++team) {
-    text += fmt::format("    {:<14}{:>10.4g}\n", teams[team], by_team[team]);
-  }
-  return text;
 }
 
 }  // namespace
@@ -115,89 +103,64 @@ std::string processor_name() {
   return "an unknown processor";
 }
 
-double seconds(const TrainSummary& summary) {
+double seconds(const TrainingStudy& study) {
   double total = 0;
-  for (const ProfileInterval& interval : summary.intervals) total += interval.seconds;
+  for (const ProfileInterval& interval : study.intervals) total += interval.seconds;
   return total;
 }
 
 // Of the episodes whose time is known: a killed process takes what it had not yet written with it.
-double episodes_per_second(const TrainSummary& summary) {
+double episodes_per_second(const TrainingStudy& study) {
   std::int64_t episodes = 0;
-  for (const ProfileInterval& interval : summary.intervals) episodes += interval.last - interval.first;
-  const double total = seconds(summary);
+  for (const ProfileInterval& interval : study.intervals) episodes += interval.last - interval.first;
+  const double total = seconds(study);
   return total > 0 ? static_cast<double>(episodes) / total : 0;
 }
 
-std::string title_of(const TrainSummary& summary) {
-  const std::size_t agents = summary.spec.agent_count();
-  return fmt::format("{}, {}, {} agent{}", *summary.settings.world, *summary.settings.algorithm, agents,
-                     agents == 1 ? "" : "s");
+std::string title_of(const TrainingStudy& study) {
+  const std::size_t agents = study.spec.agent_count();
+  return fmt::format("{}, {}, {} agent{}", *study.settings.world, *study.settings.algorithm, agents, agents == 1 ? "" : "s");
 }
 
-std::string why_no_updates(const TrainSummary& summary) {
-  if (summary.updates > 0) return "";
-  if (summary.settings.warm_up) {
+std::string why_no_updates(const TrainingStudy& study) {
+  if (study.updates > 0) return "";
+  if (study.settings.warm_up) {
     return fmt::format("no update yet: {} steps were taken, and the first update comes after {} (--warm-up)",
-                       with_thousands(summary.state.steps), with_thousands(*summary.settings.warm_up));
+                       with_thousands(study.state.steps), with_thousands(*study.settings.warm_up));
   }
   return fmt::format("no update yet: {} steps were taken, and an update takes {} (--rollout)",
-                     with_thousands(summary.state.steps), with_thousands(*summary.settings.rollout));
+                     with_thousands(study.state.steps), with_thousands(*study.settings.rollout));
 }
 
-std::string summary_as_text(const TrainSummary& summary) {
-  const TrainState& state = summary.state;
-  std::string text = fmt::format("{}, seed {}\n\n", title_of(summary), *summary.settings.seed);
-  const RecentReturns recent = recent_returns(state, *summary.settings.curve_every);
-  std::string over =
-      fmt::format("mean over the last {} of {} episodes", with_thousands(recent.episodes), with_thousands(state.episodes));
-  if (state.curve.size() > 1) {
-    over +=
-        fmt::format("; first {}: {:.4g}", with_thousands(*summary.settings.curve_every), state.curve.front().mean_return);
-  }
-  text += returns_as_text("return", summary.spec, recent.agents, over);
-  if (summary.eval_episodes > 0) {
-    text += returns_as_text("greedy return", summary.spec, summary.eval_returns,
-                            fmt::format("mean over {} episodes", with_thousands(summary.eval_episodes)));
-  }
-  text +=
-      fmt::format("  {:<16}{:>10}  {} episodes/s, {} steps, {} updates\n", "time", fmt::format("{:.4g} s", seconds(summary)),
-                  with_prefix(episodes_per_second(summary)), with_thousands(state.steps), with_thousands(summary.updates));
-  if (const std::string why = why_no_updates(summary); !why.empty()) text += "  " + why + "\n";
-  text += "\n" + profile_table(summary.totals);
-  if (!summary.totals.why_no_counters.empty()) text += summary.totals.why_no_counters + "\n";
-  return text;
-}
-
-std::string summary_as_json(const TrainSummary& summary) {
-  const TrainState& state = summary.state;
-  const RecentReturns recent = recent_returns(state, *summary.settings.curve_every);
+std::string to_json(const TrainingStudy& study) {
+  const TrainState& state = study.state;
+  const RecentReturns recent = recent_returns(state, *study.settings.curve_every);
   Json json{{"format", "tilewright-train-1"},
             {"version", TILEWRIGHT_VERSION},
-            {"threads", summary.threads},
-            {"processor", summary.processor},
-            {"settings", to_json(summary.settings)},
+            {"threads", study.threads},
+            {"processor", study.processor},
+            {"settings", to_json(study.settings)},
             {"episodes", state.episodes},
-            {"episodes_asked", summary.episodes},
-            {"continued_from", summary.first_episode},
-            {"interrupted", summary.interrupted},
+            {"episodes_asked", study.episodes},
+            {"continued_from", study.first_episode},
+            {"interrupted", study.interrupted},
             {"steps", state.steps},
-            {"updates", summary.updates},
-            {"seconds", seconds(summary)},
-            {"episodes_per_second", episodes_per_second(summary)},
-            {"return", returns_as_json(summary.spec, recent.agents, recent.episodes)}};
-  if (summary.eval_episodes > 0) {
-    json["greedy_return"] = returns_as_json(summary.spec, summary.eval_returns, summary.eval_episodes);
+            {"updates", study.updates},
+            {"seconds", seconds(study)},
+            {"episodes_per_second", episodes_per_second(study)},
+            {"return", returns_as_json(study.spec, recent.agents, recent.episodes)}};
+  if (study.eval_episodes > 0) {
+    json["greedy_return"] = returns_as_json(study.spec, study.eval_returns, study.eval_episodes);
   }
-  json["losses"] = {{"critic", summary.losses.critic}, {"actor", summary.losses.actor}};
+  json["losses"] = {{"critic", study.losses.critic}, {"actor", study.losses.actor}};
   json["curve"] = Json::array();
-  for (const CurvePoint& point : curve_so_far(state, summary.updates)) {
+  for (const CurvePoint& point : curve_so_far(state, study.updates)) {
     json["curve"].push_back({{"episodes", point.episodes}, {"updates", point.updates}, {"return", point.mean_return}});
   }
-  json["phases"] = phases_as_json(summary.totals);
-  json["counters"] = {{"counted", summary.totals.has_counters}, {"why_not", summary.totals.why_no_counters}};
-  json["directory"] = summary.directory;
-  json["files"] = summary.files;
+  json["phases"] = phases_as_json(study.totals);
+  json["counters"] = {{"counted", study.totals.has_counters}, {"why_not", study.totals.why_no_counters}};
+  json["directory"] = study.directory;
+  json["files"] = study.files;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // the directory may be no UTF-8
 }
 

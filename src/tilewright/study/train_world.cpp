@@ -15,24 +15,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Choice {
-  std::string_view name, summary;
-};
-
-std::vector<Choice> worlds() {
-  std::vector<Choice> choices;
+std::vector<TrainChoice> worlds() {
+  std::vector<TrainChoice> choices;
   for (const ScenarioSummary& scenario : particle_scenarios()) choices.push_back({scenario.name, scenario.summary});
   for (const ToyGame& game : toy_games()) choices.push_back({game.name, game.summary});
   return choices;
 }
 
-std::vector<Choice> algorithm_choices() {
-  std::vector<Choice> choices;
+std::vector<TrainChoice> algorithm_choices() {
+  std::vector<TrainChoice> choices;
   for (const Algorithm& algorithm : algorithms()) choices.push_back({algorithm.name, algorithm.summary});
   return choices;
 }
 
-constexpr Choice kSamplers[] = {
+constexpr TrainChoice kSamplers[] = {
     {"uniform", "independent draws"},
     {"neighbor:N", "up to N transitions before and after each reference, itself left out (arXiv 2305.13411)"},
     {"run:N", "runs of N transitions that follow each other"},
@@ -40,29 +36,17 @@ constexpr Choice kSamplers[] = {
     {"reuse:N", "prioritized draws whose most important part serves N updates (after arXiv 2306.00187)"},
 };
 
-constexpr Choice kLayouts[] = {
+constexpr TrainChoice kLayouts[] = {
     {"state", "one row per transition with the world state, from which observations are rebuilt; the default where it can"},
     {"joint", "one row per transition with the observations of all agents"},
     {"per-agent", "one buffer per agent, as the published implementations have"},
 };
 
-struct Section {
-  std::string title;
-  std::vector<Choice> choices;
-};
-
-std::vector<Section> sections() {
-  return {{"worlds", worlds()},
-          {"algorithms", algorithm_choices()},
-          {"samplers", {std::begin(kSamplers), std::end(kSamplers)}},
-          {"layouts", {std::begin(kLayouts), std::end(kLayouts)}}};
-}
-
 }  // namespace
 
 Result<World> make_world(const TrainSettings& settings) {
   std::vector<std::string> names;
-  for (const Choice& choice : worlds()) names.emplace_back(choice.name);
+  for (const TrainChoice& choice : worlds()) names.emplace_back(choice.name);
   if (std::ranges::find(names, *settings.world) == names.end()) {
     return invalid(fmt::format("world {} is not known{}, expected one of {}", in_quotes(*settings.world),
                                did_you_mean(*settings.world, names), join(names, ", ")));
@@ -74,31 +58,28 @@ Result<World> make_world(const TrainSettings& settings) {
                          static_cast<std::size_t>(*settings.worlds), static_cast<std::uint64_t>(*settings.seed)));
     return world;
   }
-  TW_TRY(const ParticleOptions options, particle_options(settings));
-  TW_TRY(std::unique_ptr<ParticleEnvironment> particle, make_particle_environment(options));
+  TW_TRY(std::unique_ptr<ParticleEnvironment> particle, make_particle_environment(particle_options(settings)));
   world.particle = particle.get();
   world.environment = std::move(particle);
   return world;
 }
 
-std::string list_as_text() {
-  std::string text;
-  for (const Section& section : sections()) {
-    text += fmt::format("{}{}\n", text.empty() ? "" : "\n", section.title);
-    for (const Choice& choice : section.choices) text += fmt::format("  {:<24} {}\n", choice.name, choice.summary);
-  }
-  return text;
+std::vector<TrainChoices> train_choices() {
+  return {{"worlds", worlds()},
+          {"algorithms", algorithm_choices()},
+          {"samplers", {std::begin(kSamplers), std::end(kSamplers)}},
+          {"layouts", {std::begin(kLayouts), std::end(kLayouts)}}};
 }
 
-Json list_as_json() {
+std::string to_json(const std::vector<TrainChoices>& choices) {
   Json json = Json::object();
-  for (const Section& section : sections()) {
-    json[section.title] = Json::array();
-    for (const Choice& choice : section.choices) {
-      json[section.title].push_back({{"name", choice.name}, {"summary", choice.summary}});
+  for (const TrainChoices& part : choices) {
+    json[part.title] = Json::array();
+    for (const TrainChoice& choice : part.choices) {
+      json[part.title].push_back({{"name", choice.name}, {"summary", choice.summary}});
     }
   }
-  return json;
+  return json.dump(2) + "\n";
 }
 
 Json to_json(const EnvironmentSpec& spec) {

@@ -10,7 +10,7 @@
 #include "tilewright/marl/environment.hpp"
 #include "tilewright/marl/learner.hpp"
 #include "tilewright/particle/particle_environment.hpp"
-#include "tilewright/study/train_settings.hpp"
+#include "tilewright/study/training.hpp"
 
 namespace tilewright {
 
@@ -22,11 +22,19 @@ struct World {
 // Of resolved settings. An unknown name is an Error with the nearest one.
 Result<World> make_world(const TrainSettings& settings);
 
-// Worlds, algorithms, samplers and layouts, one line each.
-std::string list_as_text();
-nlohmann::ordered_json list_as_json();
+// Worlds, algorithms, samplers and layouts to choose from.
+struct TrainChoice {
+  std::string_view name, summary;
+};
+struct TrainChoices {
+  std::string title;  // "worlds"
+  std::vector<TrainChoice> choices;
+};
+std::vector<TrainChoices> train_choices();
+std::string to_json(const std::vector<TrainChoices>& choices);
 
 nlohmann::ordered_json to_json(const EnvironmentSpec& spec);
+ParticleOptions particle_options(const TrainSettings& settings);  // of resolved ones
 
 // Names of the teams in the order of their first agents, and what each team's agents have together.
 std::vector<std::string> team_names(const EnvironmentSpec& spec);

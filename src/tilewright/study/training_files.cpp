@@ -1,5 +1,4 @@
-#include "tilewright/study/train_outputs.hpp"
-
+// The files of a training.
 #include <charconv>
 #include <ctime>
 
@@ -12,7 +11,7 @@
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/study/run_directory.hpp"
-#include "tilewright/study/train_world.hpp"
+#include "tilewright/study/training_parts.hpp"
 
 namespace tilewright {
 namespace {
@@ -40,53 +39,45 @@ bool is_actor(std::string_view name) {
 
 }  // namespace
 
-std::string run_json(const TrainSummary& summary, const RunRecord& record) {
+std::string train_record_json(const TrainingStudy& study, const TrainRecord& record) {
   const Json json{{"format", kRunFormat},
                   {"verb", "train"},
                   {"version", TILEWRIGHT_VERSION},
-                  {"command", summary.command},
+                  {"command", study.command},
                   {"started", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-                  {"processor", summary.processor},
+                  {"processor", study.processor},
                   {"episodes", record.episodes},
                   {"checkpoint_every", record.checkpoint_every},
                   {"eval", record.eval},
                   {"settings", to_json(record.settings)},
                   {"inputs", Json::parse(record.inputs)},
-                  {"world", to_json(summary.spec)}};
+                  {"world", to_json(study.spec)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Result<std::optional<RunRecord>> read_run_json(const std::filesystem::path& directory) {
-  const std::filesystem::path path = directory / "run.json";
-  std::error_code status;
-  if (!std::filesystem::exists(path, status)) return std::optional<RunRecord>{};
-  TW_TRY(const std::string text, read_file(path));
+Result<TrainRecord> train_record_from(const std::string& text, const std::string& where) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || json.value("format", Json()) != kRunFormat || json.value("verb", Json()) != "train" ||
       !json.value("settings", Json()).is_object() || !json.value("episodes", Json()).is_number_integer()) {
-    return invalid(fmt::format("{}: does not describe a training run, expected format {}", path.string(), kRunFormat));
+    return invalid(fmt::format("{}: does not describe a training run, expected format {}", where, kRunFormat));
   }
-  RunRecord record;
-  TW_TRY(record.settings, settings_from_json(json["settings"], path.string()));
+  TrainRecord record;
+  TW_TRY(record.settings, settings_from_json(json["settings"], where));
   record.episodes = json["episodes"].get<std::int64_t>();
   for (const auto& [name, number] : {std::pair("checkpoint_every", &record.checkpoint_every), {"eval", &record.eval}}) {
     const Json there = json.value(name, Json());
     if (there.is_number_integer() && there >= 0) *number = there.get<std::int64_t>();
   }
   record.inputs = json.value("inputs", Json::array()).dump();
-  record.text = text;
-  return std::optional<RunRecord>{record};
+  return record;
 }
 
 Result<std::string> read_inputs(const TrainSettings& settings) {
   Json inputs = Json::array();
-  if (settings.prey) {
-    TW_TRY(const PreyController controller, parse_prey(*settings.prey));
-    if (controller == PreyController::Network) {
-      TW_TRY(const std::string content, read_file(*settings.prey));
-      inputs.push_back(
-          {{"file", *settings.prey}, {"bytes", content.size()}, {"checksum", checksum_text(checksum(content))}});
-    }
+  if (settings.prey && settings.prey->controller == PreyController::Network) {
+    TW_TRY(const std::string content, read_file(settings.prey->file));
+    inputs.push_back(
+        {{"file", settings.prey->file}, {"bytes", content.size()}, {"checksum", checksum_text(checksum(content))}});
   }
   return inputs.dump();
 }
@@ -154,7 +145,7 @@ TensorFile policy_of(const Learner& learner, const TrainSettings& settings) {
   policy.metadata = {{"format", "tilewright-policy-1"},
                      {"world", *settings.world},
                      {"algorithm", *settings.algorithm},
-                     {"activation", settings.activation.value_or("relu")}};
+                     {"activation", std::string(name(settings.activation.value_or(Activation::Relu)))}};
   return policy;
 }
 
