@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tilewright/hierarchy/hierarchy_judge.hpp"
 #include "tilewright/hierarchy/timeloop_counts.hpp"
 
 namespace tilewright::hierarchy {
@@ -12,12 +13,14 @@ struct Evaluator::Workspace {
   Machine machine;
   EvaluateOptions options;
   TimeloopCounter counter;
+  std::optional<HierarchyJudge> hierarchy;
   Loops loops;
   Analysis analysis;
   PerLevel<std::optional<std::int64_t>> usable;
 
   Workspace(Problem the_problem, Machine the_machine, const EvaluateOptions& the_options)
       : problem(std::move(the_problem)), machine(std::move(the_machine)), options(the_options), counter(problem, machine) {
+    if (options.judge == Judge::Hierarchy) hierarchy.emplace(problem, machine);
     analysis.levels.resize(machine.levels.size());
     analysis.computes = computes(problem);
     analysis.mac_energy = machine.mac.energy * static_cast<double>(analysis.computes);
@@ -131,6 +134,10 @@ void Evaluator::Workspace::set_cycles(std::size_t index) {
   analysed.cycles = static_cast<std::int64_t>(std::ceil(compute_cycles / slowdown));
 }
 
+std::optional<std::string> refusal(Judge judge, const Problem& problem) {
+  return judge == Judge::Timeloop ? std::nullopt : ExactCounter::refusal(problem);
+}
+
 Evaluator::Evaluator(Problem problem, Machine machine, const EvaluateOptions& options)
     : workspace_(std::make_unique<Workspace>(std::move(problem), std::move(machine), options)) {}
 Evaluator::~Evaluator() = default;
@@ -142,6 +149,7 @@ Evaluation Evaluator::evaluate(const Mapping& mapping) {
   Analysis& analysis = work.analysis;
   const std::size_t tensor_count = work.problem.tensors.size();
   set_loops(work.loops, mapping, work.problem.dims.size());
+  if (work.hierarchy) return work.hierarchy->evaluate(mapping, work.loops, analysis);
   if (auto misfit = work.misfit(mapping)) return *misfit;
 
   const Hops hops = work.options.detail == EvaluateOptions::Detail::All ? Hops::Count : Hops::Ignore;

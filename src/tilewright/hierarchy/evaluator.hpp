@@ -3,19 +3,24 @@
 //   Evaluator evaluator(problem, machine, {.judge = Judge::Timeloop});
 //   const Evaluation evaluation = evaluator.evaluate(mapping);
 //
-// `Timeloop` counts as NVlabs/timeloop 4cf6d4c does, number for number (docs/hierarchy.md). An evaluator owns its workspace:
-// evaluate() is a pure function of the mapping and, once its vectors have grown, allocates nothing. One evaluator belongs to
-// one thread.
+// `Timeloop` counts as NVlabs/timeloop 4cf6d4c does, number for number; `Hierarchy` as hardware would (docs/hierarchy.md).
+// An evaluator owns its workspace: evaluate() is a pure function of the mapping and, once its vectors have grown, allocates
+// nothing. One evaluator belongs to one thread.
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "tilewright/hierarchy/analysis.hpp"
 #include "tilewright/hierarchy/mapping.hpp"
 
 namespace tilewright::hierarchy {
 
-enum class Judge : std::uint8_t { Timeloop };
+enum class Judge : std::uint8_t { Timeloop, Hierarchy };
+
+// A sentence when the judge does not count such a problem; Timeloop counts all.
+std::optional<std::string> refusal(Judge judge, const Problem& problem);
 
 struct EvaluateOptions {
   Judge judge = Judge::Timeloop;
@@ -24,13 +29,13 @@ struct EvaluateOptions {
 
 class Evaluator {
  public:
-  // Both have passed check() and are copied.
+  // Both have passed check(), the judge does not refuse the problem; they are copied.
   Evaluator(Problem problem, Machine machine, const EvaluateOptions& options = {});
   ~Evaluator();
   Evaluator(Evaluator&&) noexcept;
   Evaluator& operator=(Evaluator&&) noexcept;
 
-  // `mapping` has passed check() for this problem and machine.
+  // `mapping` has passed check() for this problem and machine, with exact factors for Timeloop.
   Evaluation evaluate(const Mapping& mapping);
 
   // Of the last mapping, when it was feasible.
