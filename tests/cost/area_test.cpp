@@ -89,6 +89,24 @@ TEST(Power, IsEnergyOverTimeAndLeakage) {
   }
 }
 
+// With more than a million elements they are multiplied, no longer added one by one.
+TEST(Area, OfMaestroIsTheSumOfItsPartsForAnyNumberOfElements) {
+  for (const std::int64_t pes : {16, 1 << 20, (1 << 20) + 1}) {
+    Accelerator large = machine();
+    large.pes = pes;
+    Cost cost;
+    cost.l1 = Bytes{300};
+    cost.l2 = Bytes{90'000};
+    set_maestro_area_and_power(cost, large);
+    const AreaParts& area = cost.area_parts;
+    const PowerParts& power = cost.power_parts;
+    EXPECT_NEAR((area.pe + area.l1 + area.l2 + area.noc).value / cost.area->value, 1, 1e-9) << pes;
+    EXPECT_NEAR((power.pe + power.l1 + power.l2 + power.noc).value / cost.power.value, 1, 1e-9) << pes;
+    EXPECT_NEAR(area.l1.value / area.l2.value, static_cast<double>(300 * pes) / 90'000, 1e-9 * static_cast<double>(pes));
+    EXPECT_NEAR(power.l1.value / power.l2.value, static_cast<double>(300 * pes) / 90'000, 1e-9 * static_cast<double>(pes));
+  }
+}
+
 // The regression is a fact about that program, not about a machine.
 TEST(Area, OfMaestroDoesNotDependOnTheMachinesFigures) {
   Accelerator known = machine();
