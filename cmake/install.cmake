@@ -12,12 +12,12 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tilewright-config.cmake
 
 # What shells and man read is printed by the program itself, when it is installed.
 install(CODE "
-  set(share \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}\")
-  foreach(page \"completion\;bash\;bash-completion/completions/tilewright\" \"completion\;zsh\;zsh/site-functions/_tilewright\"
-               \"man\;\;man/man1/tilewright.1\")
-    list(POP_BACK page place)
-    list(REMOVE_ITEM page \"\")
-    get_filename_component(folder \"\${share}/\${place}\" DIRECTORY)
+  function(print_into place)
+    set(file \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/\${place}\")
+    get_filename_component(folder \"\${file}\" DIRECTORY)
     file(MAKE_DIRECTORY \"\${folder}\")
-    execute_process(COMMAND \"$<TARGET_FILE:tilewright>\" \${page} OUTPUT_FILE \"\${share}/\${place}\" COMMAND_ERROR_IS_FATAL ANY)
-  endforeach()")
+    execute_process(COMMAND \"$<TARGET_FILE:tilewright>\" \${ARGN} OUTPUT_FILE \"\${file}\" COMMAND_ERROR_IS_FATAL ANY)
+  endfunction()
+  print_into(bash-completion/completions/tilewright completion bash)
+  print_into(zsh/site-functions/_tilewright completion zsh)
+  print_into(man/man1/tilewright.1 man)")

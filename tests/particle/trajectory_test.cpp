@@ -138,7 +138,7 @@ TEST_F(Trajectory, MissingAndWrongPartsAreNamed) {
   };
   EXPECT_THAT(with("/scenario", "simple_tig"), HasSubstr("did you mean 'simple_tag'?"));
   EXPECT_EQ(with("/scenario", 7), "scenario is 7, expected a text");
-  EXPECT_EQ(with("/variant", "mpe3"), "the dialect is 'mpe3', expected one of: openai, pettingzoo");
+  EXPECT_EQ(with("/variant", "mpe3"), "dialect 'mpe3' is not known, expected one of openai, pettingzoo");
   EXPECT_EQ(with("/variant", nullptr), "variant is null, expected a text");
   EXPECT_EQ(with("/N", 4), "N is 4, expected 3, as the positions say");
   EXPECT_EQ(with("/N", 1'000'000), "N is 1000000, expected a whole number from 0 to 1024");

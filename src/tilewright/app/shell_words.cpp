@@ -173,27 +173,29 @@ std::string man_page(const std::vector<Verb>& verbs) {
          "or numbers differ; 130 stopped, with everything kept.\n";
 }
 
-Verb completion_verb(const std::vector<Verb>& verbs) {
+Verb completion_verb() {
   const auto shell = std::make_shared<Shell>(Shell::Bash);
   return {.name = "completion",
           .summary = "what a shell needs to complete verbs and options",
           .options = {{"shell", worded(*shell), "bash or zsh", {.positional = true}}},
           .footer = examples_text({{"tilewright completion bash", "for ~/.bashrc: source <(tilewright completion bash)"},
                                    {"tilewright completion zsh", "for a file _tilewright in a folder of $fpath"}}),
-          .run = [verbs, shell] {
+          .run = [shell] {
+            const std::vector<Verb> verbs = all_verbs({});
             print(*shell == Shell::Bash ? bash_completion(verbs) : zsh_completion(verbs));
             return kExitDone;
           }};
 }
 
-Verb man_verb(const std::vector<Verb>& verbs) {
+Verb man_verb() {
   const auto about = std::make_shared<std::string>();
   return {.name = "man",
           .summary = "the manual page, for man",
           .options = {{"verb", about.get(), "one of the verbs; without it, all of them", {.positional = true}}},
           .footer = examples_text({{"tilewright man", "all verbs; > tilewright.1 and man ./tilewright.1 show it"},
                                    {"tilewright man map", "one of them"}}),
-          .run = [verbs, about] {
+          .run = [about] {
+            const std::vector<Verb> verbs = all_verbs({});
             std::vector<Verb> asked;
             for (const Verb& verb : verbs) {
               if (about->empty() || verb.name == *about) asked.push_back(verb);

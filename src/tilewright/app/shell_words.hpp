@@ -13,8 +13,8 @@ std::string zsh_completion(const std::vector<Verb>& verbs);
 // In troff: every verb with its options and the end of its help.
 std::string man_page(const std::vector<Verb>& verbs);
 
-// The verbs that print them; `verbs` are all the others.
-Verb completion_verb(const std::vector<Verb>& verbs);
-Verb man_verb(const std::vector<Verb>& verbs);
+// The verbs that print them.
+Verb completion_verb();
+Verb man_verb();
 
 }  // namespace tilewright
