@@ -58,6 +58,14 @@ class RunDirectories : public ::testing::Test {
   const fs::path path_ = folder_ / "run";
 };
 
+TEST_F(RunDirectories, WhatAKilledProcessWasWritingGoesWhenTheRunGoesOn) {
+  run_once();
+  ASSERT_TRUE(write_file(path_ / "best" / "a.yaml.123.draft", "hal"));
+  run_once();
+  EXPECT_FALSE(fs::exists(path_ / "best" / "a.yaml.123.draft"));
+  EXPECT_THAT(checked().faults, IsEmpty());
+}
+
 TEST_F(RunDirectories, KnowTheirFiles) {
   run_once();
   EXPECT_THAT(checked().faults, IsEmpty());

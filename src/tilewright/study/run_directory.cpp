@@ -211,6 +211,13 @@ Result<Done> RunDirectory::begin(const std::string& record) {
   for (const char* part : {"outputs", "points"}) json.erase(part);
   const std::string text = sealed(std::move(json), 1);
   made_ = false;
+  std::error_code ignored;
+  std::vector<fs::path> drafts;  // of a process that was killed while it wrote
+  for (auto entry = fs::recursive_directory_iterator(path_, ignored); !ignored && entry != fs::end(entry);
+       entry.increment(ignored)) {
+    if (entry->path().extension() == ".draft") drafts.push_back(entry->path());
+  }
+  for (const fs::path& draft : drafts) fs::remove(draft, ignored);
   if (text == record_) return Done{};
   TW_TRY([[maybe_unused]] const Done written, write_file(path_ / kRunFile, text));
   record_ = text;
