@@ -72,8 +72,10 @@ class Docs(unittest.TestCase):
         self.complains("is none of ours", "```sh\nmaestro --help\n```\n")
 
     def test_links(self):
-        self.passes("[here](page.md#part) and [there](https://example.org/x) and [below](#part)\n", ran=0)
+        heading = "## `Part --one`, two\n"
+        self.passes(heading + "[here](page.md#part---one-two), [there](https://example.org/x), [below](#part---one-two)\n", ran=0)
         self.complains("page.md:2: links to gone.md", "\n[here](gone.md)\n")
+        self.complains("page.md:2: links to page.md#part, which has no such heading", heading + "[here](page.md#part)\n")
 
 
 if __name__ == "__main__":
