@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tilewright/base/json_templates.hpp"
 #include "tilewright/base/result.hpp"
 
 namespace tilewright {
