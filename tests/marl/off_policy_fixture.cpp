@@ -146,7 +146,7 @@ TensorFile Pupil::saved() const {
 OffPolicyOptions small_options(std::size_t every) {
   OffPolicyOptions options;
   options.capacity = 4 * every;
-  options.batch = 150;  // a whole tile and a part of one
+  options.batch = kTileRows + 1;  // a whole tile and the least part of one
   options.warm_up = every;
   options.update_every = every;
   options.hidden = {20, 16};

@@ -58,11 +58,13 @@ TEST_P(OffPolicy, LayoutsOfObservationsAgreeToTheBit) {
 }
 
 TEST_P(OffPolicy, FoldingChangesRoundingOnly) {
-  for (const Semantics semantics : {Semantics::Shared, Semantics::OpenAi}) {
+  for (const auto& [semantics, clip] :
+       {std::pair(Semantics::Shared, 0.5), {Semantics::Shared, 0.0}, {Semantics::OpenAi, 0.5}}) {
     const EnvironmentSpec spec = mixed_spec();
     const Journey journey(spec, 60);
     OffPolicyOptions options = small_options(60);
     options.semantics = semantics;
+    options.clip = clip;
     Pupil plain(GetParam(), spec, options);
     options.layout = ReplayLayout::State;
     Pupil folding(GetParam(), spec, options);

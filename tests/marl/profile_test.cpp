@@ -127,6 +127,7 @@ TEST(Profile, ANewClockBeginsWithItself) {
   EXPECT_LE(profile.totals()[Phase::QLoss].wall_seconds, passed * 1.01);
 }
 
+// The first phase and the last.
 TEST(ParallelSection, SharesOutTheTimeThatPassed) {
   constexpr std::size_t kThreads = 4;
   Profile profile(kThreads);
@@ -142,25 +143,25 @@ TEST(ParallelSection, SharesOutTheTimeThatPassed) {
       pool.for_each(16, [&](std::size_t item, std::size_t thread) {
         PhaseClock inner(profile, thread, Detail::Wall);
         rest(1);
-        inner.lap(Phase::QLoss, item);
+        inner.lap(Phase::Environment, item);
         rest(2);
-        inner.lap(Phase::PLoss);
+        inner.lap(Phase::Other);
       });
       in_section = seconds(CLOCK_MONOTONIC) - section_begin;
     }
-    clock.lap(Phase::Other);
+    clock.lap(Phase::Acting);
   }
   const double passed = seconds(CLOCK_MONOTONIC) - begin;
   const ProfileTotals totals = profile.totals();
-  EXPECT_EQ(totals[Phase::QLoss].calls, 16u);
-  EXPECT_EQ(totals[Phase::QLoss].bytes, 120u);
-  const PhaseTotals &q = totals[Phase::QLoss], &p = totals[Phase::PLoss];
-  EXPECT_GE(q.wall_seconds + p.wall_seconds, in_section * 0.99);
+  EXPECT_EQ(totals[Phase::Environment].calls, 16u);
+  EXPECT_EQ(totals[Phase::Environment].bytes, 120u);
+  const PhaseTotals &first = totals[Phase::Environment], &last = totals[Phase::Other];
+  EXPECT_GE(first.wall_seconds + last.wall_seconds, in_section * 0.99);
   EXPECT_LE(all_wall_seconds(totals), passed * 1.01);
   // What the threads measured, with Detail::Wall taken as processor time, is more, in the same proportion.
-  EXPECT_GE(q.cpu_seconds, 0.0159);
-  EXPECT_GE(p.cpu_seconds, 0.0319);
-  EXPECT_NEAR(q.wall_seconds / p.wall_seconds, q.cpu_seconds / p.cpu_seconds, 1e-9);
+  EXPECT_GE(first.cpu_seconds, 0.0159);
+  EXPECT_GE(last.cpu_seconds, 0.0319);
+  EXPECT_NEAR(first.wall_seconds / last.wall_seconds, first.cpu_seconds / last.cpu_seconds, 1e-9);
 }
 
 TEST(ParallelSection, KeepsProcessorTimeOfAllThreads) {
