@@ -362,7 +362,91 @@ double ExactCounter::words(const View& view, int advance, const Loops& loops, bo
   return (fresh - kept) * repeats;
 }
 
+bool ExactCounter::is_exact(const Loops& loops) const {
+  const Extents& whole = loops.boundary[loops.level_count - 1];
+  return std::equal(bounds_.begin(), bounds_.end(), whole.begin());
+}
+
+// Copies of what lies inside `first_level`; with `share`, those under one copy of the parent that want the same are one.
+double ExactCounter::exact_copies(const View& view, const Loops& loops, std::size_t first_level, std::size_t parent,
+                                  bool share) {
+  double copies = 1;
+  std::uint32_t spread_within = 0;
+  for (std::size_t level = first_level; level < loops.level_count; ++level) {
+    for (const Loop& loop : loops.spatial[level].loops) {
+      if (level <= parent) spread_within |= std::uint32_t{1} << loop.dim;
+      const bool shared = share && level <= parent && (view.relevant >> loop.dim & 1) == 0;
+      if (!shared) copies *= static_cast<double>(loop.trips);
+    }
+  }
+  if (!share) return copies;
+  for (const Rank& rank : view.ranks) {
+    if (rank.dims.size() < 2) continue;
+    if ((spread_within >> rank.dims[0] & 1) == 0 || (spread_within >> rank.dims[1] & 1) == 0) continue;
+    std::vector<std::int64_t>& sums = numbers_;
+    sums.assign(1, 0);
+    for (std::size_t level = first_level; level <= parent && level < loops.level_count; ++level) {
+      for (const Loop& loop : loops.spatial[level].loops) {
+        const std::size_t side = loop.dim == rank.dims[0] ? 0 : 1;
+        if (loop.dim != rank.dims[side]) continue;
+        const std::size_t count = sums.size();
+        for (std::int64_t trip = 1; trip < loop.trips; ++trip) {
+          for (std::size_t at = 0; at < count; ++at) sums.push_back(sums[at] + trip * loop.step * rank.coefficient[side]);
+        }
+      }
+    }
+    const double all = static_cast<double>(sums.size());
+    std::ranges::sort(sums);
+    copies = copies / all * static_cast<double>(std::unique(sums.begin(), sums.end()) - sums.begin());
+  }
+  return copies;
+}
+
+// Words that enter the tiles of one copy over the whole run.
+double ExactCounter::exact_passes(const View& view, const Loops& loops, std::size_t level) const {
+  const Extents& extents = loops.boundary[level];
+  Extents last{};  // position of the loops inside the one that advances, at their last trip
+  const auto common = [&](const Loop* advance) {
+    std::int64_t words = 1;
+    const auto moved = [&](std::uint8_t dim) {
+      return (advance != nullptr && advance->dim == dim ? advance->step : 0) - last[dim];
+    };
+    for (const Rank& rank : view.ranks) {
+      const std::uint8_t p = rank.dims[0];
+      if (rank.dims.size() == 1) {
+        words *= std::max<std::int64_t>(0, extents[p] - std::abs(moved(p)));
+      } else {
+        const std::uint8_t r = rank.dims[1];
+        words *= common_of_windows({rank.coefficient[0], rank.coefficient[1]}, extents[p], extents[r], moved(p), moved(r),
+                                   extents[p], extents[r]);
+      }
+      if (words == 0) break;
+    }
+    return static_cast<double>(words);
+  };
+  const double full = common(nullptr);
+  double outer = 1;  // trips of all loops outside
+  const std::size_t first = loops.first[level + 1];
+  for (std::size_t at = first; at < loops.temporal.size(); ++at) outer *= static_cast<double>(loops.temporal[at].trips);
+  double words = full;
+  bool moved = false;  // a loop inside moves the tensor
+  for (std::size_t at = first; at < loops.temporal.size(); ++at) {
+    const Loop& loop = loops.temporal[at];
+    outer /= static_cast<double>(loop.trips);
+    const bool moves = (view.relevant >> loop.dim & 1) != 0;
+    if (moves || moved) words += static_cast<double>(loop.trips - 1) * outer * (full - common(&loop));
+    if (moves) last[loop.dim] += (loop.trips - 1) * loop.step;
+    moved = moved || moves;
+  }
+  return words;
+}
+
 Entries ExactCounter::entries(std::size_t tensor, const Loops& loops, std::size_t level, std::size_t parent) {
+  if (is_exact(loops)) {
+    const double passes = exact_passes(views_[tensor], loops, level);
+    return {passes * exact_copies(views_[tensor], loops, level + 1, parent, false),
+            passes * exact_copies(views_[tensor], loops, level + 1, parent, true)};
+  }
   set_axes(loops, level + 1, parent, loops.boundary[level]);
   const View& view = views_[tensor];
   Entries entries;
@@ -376,6 +460,11 @@ Entries ExactCounter::entries(std::size_t tensor, const Loops& loops, std::size_
 }
 
 double ExactCounter::mac_words(std::size_t tensor, const Loops& loops, std::size_t parent) {
+  if (is_exact(loops)) {
+    double words = exact_copies(views_[tensor], loops, 0, parent, true);
+    for (const Loop& loop : loops.temporal) words *= static_cast<double>(loop.trips);
+    return words;
+  }
   Extents point;
   point.fill(1);
   set_axes(loops, 0, parent, point);
@@ -405,6 +494,11 @@ std::int64_t ExactCounter::tile(std::size_t tensor, const Loops& loops, std::siz
 }
 
 double ExactCounter::steps(const Loops& loops) {
+  if (is_exact(loops)) {
+    double steps = 1;
+    for (const Loop& loop : loops.temporal) steps *= static_cast<double>(loop.trips);
+    return steps;
+  }
   Extents point;
   point.fill(1);
   set_axes(loops, 0, loops.level_count, point);
@@ -414,6 +508,7 @@ double ExactCounter::steps(const Loops& loops) {
 }
 
 double ExactCounter::copies(const Loops& loops, std::size_t level) {
+  if (is_exact(loops)) return static_cast<double>(loops.used(level));
   set_axes(loops, level + 1, loops.level_count, loops.boundary[level]);
   double copies = 1;
   for (std::size_t dim = 0; dim < bounds_.size(); ++dim) copies *= static_cast<double>(axes_[dim].within_count);
@@ -421,6 +516,15 @@ double ExactCounter::copies(const Loops& loops, std::size_t level) {
 }
 
 double ExactCounter::sharers(std::size_t tensor, const Loops& loops, std::size_t parent) {
+  if (is_exact(loops)) {
+    double sharers = 1;
+    for (std::size_t level = parent + 1; level < loops.level_count; ++level) {
+      for (const Loop& loop : loops.spatial[level].loops) {
+        if ((views_[tensor].relevant >> loop.dim & 1) == 0) sharers *= static_cast<double>(loop.trips);
+      }
+    }
+    return sharers;
+  }
   set_axes(loops, parent + 1, parent, loops.boundary[parent]);
   double sharers = 1;
   for (std::size_t dim = 0; dim < bounds_.size(); ++dim) {

@@ -70,6 +70,11 @@ class ExactCounter {
     double fresh = 0, kept = 0;
   };
 
+  // The same where every factor divides: all moments of an advance look alike.
+  bool is_exact(const Loops& loops) const;
+  double exact_copies(const View& view, const Loops& loops, std::size_t first_level, std::size_t parent, bool share);
+  double exact_passes(const View& view, const Loops& loops, std::size_t level) const;
+
   void set_axes(const Loops& loops, std::size_t first_level, std::size_t parent, const Extents& extents);
   void set_contexts(std::uint8_t dim, int advance, const Loops& loops, std::vector<Context>& into) const;
   double moments(std::uint8_t dim, int advance, const Loops& loops) const;
