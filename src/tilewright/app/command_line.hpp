@@ -31,13 +31,9 @@ Error to_error(const CLI::App& app, const CLI::ParseError& failure, int argc, ch
 // `tilewright help VERB`: the same as `tilewright VERB --help`; without a verb, what there is.
 int run_help(CLI::App& app, const std::string& verb);
 
-// The options and the footer that evaluate and explain have in common.
-struct JobArguments;
-OptionTable job_options(JobArguments& job);
+// What evaluate and explain have in common at the end of their help.
 std::string dataflow_help();
 
-// --dim, of every verb that reads ONNX models.
-void add_dim_option(CLI::App& verb, std::vector<std::string>& dims);
 // Of a verb with all its options: numbers that do not fit, or are none, become one sentence.
 void check_numbers(CLI::App& verb);
 

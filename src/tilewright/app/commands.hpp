@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "tilewright/study/codesign.hpp"
-#include "tilewright/study/job.hpp"
-#include "tilewright/study/mapping_job.hpp"
 #include "tilewright/study/training.hpp"
 
 namespace tilewright {
@@ -22,33 +20,9 @@ inline constexpr int kExitInfeasible = 3;
 inline constexpr int kExitDiffers = 3;
 inline constexpr int kExitInterrupted = 130;
 
-struct EvaluateArguments {
-  JobArguments job;
-  std::string cases;  // JSON lines instead of a job; "-" = standard input
-  int threads = 0;    // for cases; 0 = all processors
-  bool csv = false;
-  bool json = false;
-  std::string svg;  // a file for the picture; empty = none
-};
-int run_evaluate(const EvaluateArguments& arguments);
 // Recorded mappings of Timeloop, one JSON object per line ("-" = standard input), on the machines of a file. Exit code 2
 // when one of them is malformed.
 int run_records(const std::string& records, const std::string& machines_file);
-
-struct ExplainArguments {
-  JobArguments job;
-  LimitOptions limits;
-  bool json = false;
-};
-int run_explain(const ExplainArguments& arguments);
-
-// Every evaluated point of a run of map or codesign.
-struct PointsArguments {
-  std::string directory;
-  std::string layer;  // empty = all
-  bool json = false;
-};
-int run_points(const PointsArguments& arguments);
 
 struct ZooArguments {
   std::string source;  // empty = list everything

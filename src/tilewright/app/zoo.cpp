@@ -10,8 +10,10 @@
 #include "tilewright/app/print.hpp"
 #include "tilewright/app/verb.hpp"
 #include "tilewright/base/text.hpp"
+#include "tilewright/hardware/accelerator.hpp"
 #include "tilewright/study/common_options.hpp"
 #include "tilewright/vta/machine.hpp"
+#include "tilewright/workload/network.hpp"
 #include "tilewright/zoo/zoo.hpp"
 
 namespace tilewright {

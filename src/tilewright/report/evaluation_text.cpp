@@ -1,22 +1,20 @@
-#include "tilewright/report/evaluation_text.hpp"
+#include "tilewright/report/evaluation.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "tilewright/base/text.hpp"
 #include "tilewright/cost/audit.hpp"
 #include "tilewright/cost/columns.hpp"
 #include "tilewright/study/dim_legend.hpp"
-#include "tilewright/study/network_json.hpp"
 #include "tilewright/study/roofline.hpp"
 
 namespace tilewright {
 namespace {
 
-std::string_view name_of(const Limit& limit) {
+std::string_view limit_name(const Limit& limit) {
   switch (limit.reason) {
     case Infeasible::Reason::L1Overflow:
       return "L1 per PE, bytes";
@@ -30,15 +28,6 @@ std::string_view name_of(const Limit& limit) {
 }
 
 std::string amount(std::int64_t number) { return number >= kUnlimited ? "unlimited" : with_thousands(number); }
-
-double milliseconds(const Cost& cost, const Accelerator& accelerator) {
-  return static_cast<double>(cost.runtime.value) / (accelerator.clock_ghz * 1e6);
-}
-
-double utilisation(const Cost& cost, const Accelerator& accelerator) {
-  return static_cast<double>(cost.macs.value) / static_cast<double>(cost.runtime.value) /
-         static_cast<double>(accelerator.pes * accelerator.simd_lanes);
-}
 
 std::string nanojoules(double nj) {
   if (nj >= 1e6) return fmt::format("{:.4g} mJ", nj / 1e6);
@@ -96,8 +85,8 @@ std::string limit_lines(const Cost& cost, const Accelerator& accelerator) {
     } else if (limit.limit < kUnlimited) {
       state = fmt::format("  {:>3.0f} %", 100.0 * static_cast<double>(limit.need) / static_cast<double>(limit.limit));
     }
-    text +=
-        fmt::format("    {:<24} {:>14} {:>14}{}\n", name_of(limit), with_thousands(limit.need), amount(limit.limit), state);
+    text += fmt::format("    {:<24} {:>14} {:>14}{}\n", limit_name(limit), with_thousands(limit.need), amount(limit.limit),
+                        state);
   }
   return text;
 }
@@ -129,50 +118,13 @@ std::string roofline_lines(const Cost& cost, const Accelerator& accelerator) {
   return text;
 }
 
-nlohmann::ordered_json cost_json(const Job& job, const LayerResult& result) {
-  const Cost& cost = *result.cost;
-  nlohmann::ordered_json json;
-  const Row row = row_of(cost, result.layer->nest, job.accelerator, job.model);
-  for (std::size_t i = 0; i < kColumnCount; ++i) {
-    const ColumnValue& value = row[i];
-    std::string text;
-    append_json(text, value);
-    json[std::string(columns()[i].key)] = nlohmann::ordered_json::parse(text);
-  }
-  json["leaf_macs"] = cost.leaf_macs.value;
-  if (!is_maestro(job.model)) json["idle_macs"] = cost.idle_macs.value;
-  json["milliseconds"] = milliseconds(cost, job.accelerator);
-  json["utilisation"] = utilisation(cost, job.accelerator);
-  json["edp_nj_cycles"] = cost.energy_delay();
-  if (!is_maestro(job.model)) {
-    json["energy_mac_nj"] = cost.energy_parts.mac.value / 1000;
-    json["energy_l1_nj"] = cost.energy_parts.l1.value / 1000;
-    json["energy_l2_nj"] = cost.energy_parts.l2.value / 1000;
-    if (cost.area) {
-      json["area_pe_um2"] = cost.area_parts.pe.value;
-      json["area_l1_um2"] = cost.area_parts.l1.value;
-      json["area_l2_um2"] = cost.area_parts.l2.value;
-    }
-    json["leakage_mw"] = cost.power_parts.leakage.value;
-    json["violation"] = cost.violation;
-  }
-  const Roofline roof = roofline(cost, job.accelerator);
-  json["roofline"] = {{"bound", roof.bound},
-                      {"achieved", roof.achieved},
-                      {"compute_roof", roof.compute_roof},
-                      {"noc_roof", roof.noc_roof},
-                      {"offchip_roof", roof.offchip_roof}};
-  return json;
-}
-
-}  // namespace
-
-std::string result_as_text(const Job& job, const LayerResult& result) {
-  const LayerJob& layer = *result.layer;
-  const Accelerator& machine = job.accelerator;
-  std::string text = fmt::format("{} / {} on {} ({} PEs{}), model {}\n\n", job.network, layer.name, machine.name,
-                                 machine.pes, machine.simd_lanes > 1 ? fmt::format(" x {} lanes", machine.simd_lanes) : "",
-                                 tilewright::name_of(job.model));
+// One layer, a full page.
+std::string layer_text(const EvaluationStudy& study, const EvaluatedLayer& result) {
+  const LayerJob& layer = result.layer;
+  const Accelerator& machine = study.accelerator;
+  std::string text =
+      fmt::format("{} / {} on {} ({} PEs{}), model {}\n\n", study.network, layer.name, machine.name, machine.pes,
+                  machine.simd_lanes > 1 ? fmt::format(" x {} lanes", machine.simd_lanes) : "", name_of(study.model));
   if (!result.cost) {
     text += fmt::format("  infeasible: {}\n", result.failure);
     text += "  `tilewright explain` with the same options tells what would make it fit.\n";
@@ -183,28 +135,29 @@ std::string result_as_text(const Job& job, const LayerResult& result) {
     text += fmt::format("  MACs          {}\n", with_thousands(cost.macs.value));
     text += fmt::format("  utilisation   {} {:.1f} % of {} MAC/cycle\n", bar(utilisation(cost, machine)),
                         100 * utilisation(cost, machine), machine.pes * machine.simd_lanes);
-    text += energy_lines(cost, job.model);
+    text += energy_lines(cost, study.model);
     text += fmt::format("  EDP           {:.4g} nJ x cycles\n", cost.energy_delay());
-    text += area_line(cost, job.model) + power_line(cost, machine, job.model) + "\n";
+    text += area_line(cost, study.model) + power_line(cost, machine, study.model) + "\n";
     text += limit_lines(cost, machine) + "\n" + traffic_lines(cost) + "\n" + roofline_lines(cost, machine);
   }
   if (layer.mapping) {
     text += fmt::format("\n{}({})\n", to_loop_nest(*layer.mapping, layer.nest), dim_legend(layer.nest.kind));
   }
-  return text + "\n" + to_text(job.coverage) + "\n";
+  return text + "\n" + to_text(study.coverage) + "\n";
 }
 
-std::string results_as_table(const Job& job, const std::vector<LayerResult>& results) {
+// A line per layer, totals.
+std::string table_text(const EvaluationStudy& study) {
   std::size_t width = 5;
-  for (const LayerResult& result : results) width = std::max(width, result.layer->name.size());
-  std::string text = fmt::format("{} on {} ({} PEs), model {}\n\n", job.network, job.accelerator.name, job.accelerator.pes,
-                                 tilewright::name_of(job.model));
+  for (const EvaluatedLayer& result : study.layers) width = std::max(width, result.layer.name.size());
+  std::string text = fmt::format("{} on {} ({} PEs), model {}\n\n", study.network, study.accelerator.name,
+                                 study.accelerator.pes, name_of(study.model));
   text += fmt::format("{:<{}} {:>5} {:>10} {:>14} {:>7} {:>12} {:>12} {:>10} {:>10}\n", "layer", width, "count", "MACs",
                       "cycles", "util", "energy", "EDP", "L1 need", "L2 need");
   double cycles = 0, energy = 0, macs = 0;
   std::size_t failed = 0;
-  for (const LayerResult& result : results) {
-    const LayerJob& layer = *result.layer;
+  for (const EvaluatedLayer& result : study.layers) {
+    const LayerJob& layer = result.layer;
     if (!result.cost) {
       ++failed;
       text += fmt::format("{:<{}} {:>5} infeasible: {}\n", layer.name, width, layer.count, result.failure);
@@ -217,55 +170,31 @@ std::string results_as_table(const Job& job, const std::vector<LayerResult>& res
     macs += count * static_cast<double>(cost.macs.value);
     text += fmt::format("{:<{}} {:>5} {:>10} {:>14} {:>6.1f}% {:>12} {:>12.4g} {:>10} {:>10}\n", layer.name, width,
                         layer.count, with_prefix(static_cast<double>(cost.macs.value)), with_thousands(cost.runtime.value),
-                        100 * utilisation(cost, job.accelerator), nanojoules(cost.energy.value), cost.energy_delay(),
+                        100 * utilisation(cost, study.accelerator), nanojoules(cost.energy.value), cost.energy_delay(),
                         with_thousands(cost.l1.value), with_thousands(cost.l2.value));
   }
   text += fmt::format("\n{} MACs, {} cycles ({:.4g} ms), {}, EDP {:.4g} nJ x cycles", with_prefix(macs),
-                      with_thousands(static_cast<std::int64_t>(cycles)), cycles / (job.accelerator.clock_ghz * 1e6),
+                      with_thousands(static_cast<std::int64_t>(cycles)), cycles / (study.accelerator.clock_ghz * 1e6),
                       nanojoules(energy), energy * cycles);
   text += failed == 0 ? "\n" : fmt::format("; without {} infeasible layer{}\n", failed, failed == 1 ? "" : "s");
-  return text + to_text(job.coverage) + "\n";
+  return text + to_text(study.coverage) + "\n";
 }
 
-std::string results_as_csv(const Job& job, const std::vector<LayerResult>& results) {
+}  // namespace
+
+std::string to_text(const EvaluationStudy& study) {
+  return study.layers.size() == 1 ? layer_text(study, study.layers.front()) : table_text(study);
+}
+
+std::string to_csv(const EvaluationStudy& study) {
   std::string text = csv_header() + "\n";
-  for (const LayerResult& result : results) {
+  for (const EvaluatedLayer& result : study.layers) {
     if (!result.cost) continue;
-    text += csv_row(job.network, result.layer->name, row_of(*result.cost, result.layer->nest, job.accelerator, job.model)) +
-            "\n";
+    text +=
+        csv_row(study.network, result.layer.name, row_of(*result.cost, result.layer.nest, study.accelerator, study.model)) +
+        "\n";
   }
   return text;
-}
-
-std::string results_as_json(const Job& job, const std::vector<LayerResult>& results) {
-  nlohmann::ordered_json json;
-  json["version"] = TILEWRIGHT_VERSION;
-  json["network"] = job.network;
-  json["hardware"] = job.accelerator.name;
-  json["model"] = tilewright::name_of(job.model);
-  json["coverage"] = to_json(job.coverage);
-  json["layers"] = nlohmann::ordered_json::array();
-  for (const LayerResult& result : results) {
-    nlohmann::ordered_json entry;
-    entry["name"] = result.layer->name;
-    entry["count"] = result.layer->count;
-    if (result.layer->layer) {
-      add_layer(entry, *result.layer->layer, result.layer->members);
-    } else {
-      entry["members"] = result.layer->members;
-    }
-    if (result.cost) {
-      entry["status"] = "ok";
-      entry["cost"] = cost_json(job, result);
-    } else {
-      entry["status"] = "error";
-      entry["reason"] = result.infeasible ? tilewright::name_of(result.infeasible->reason) : "no-mapping";
-      entry["msg"] = result.failure;
-    }
-    if (result.layer->mapping) entry["mapping"] = to_maestro(*result.layer->mapping);
-    json["layers"].push_back(std::move(entry));
-  }
-  return json.dump(2) + "\n";
 }
 
 }  // namespace tilewright

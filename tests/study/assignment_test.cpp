@@ -1,0 +1,69 @@
+#include "tilewright/study/assignment.hpp"
+
+#include <set>
+
+#include "tiny.hpp"
+
+namespace tilewright {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(Assign, GivesEveryParameterToOneAgent) {
+  ThreadPool threads(2);
+  RunContext context{threads};
+  const MappingJob job = tiny_job(threads);
+  const auto study = assign(job, {.samples = 600, .no_stability = true}, context);
+  ASSERT_TRUE(study) << study.error().message;
+  EXPECT_EQ(study->samples, 600);
+  EXPECT_GT(study->feasible, 0);
+  std::multiset<std::string> assigned, parameters;
+  for (const auto& agent : study->found.assignment.agents) assigned.insert(agent.begin(), agent.end());
+  for (const Parameter& parameter : study->parameters) parameters.insert(parameter.name);
+  EXPECT_EQ(assigned, parameters);
+  EXPECT_THAT(study->stability, IsEmpty());
+  EXPECT_EQ(title_of(*study), "tiny on gamma-edge, edp");
+}
+
+TEST(Assign, CutsWhereItIsTold) {
+  ThreadPool threads(1);
+  RunContext context{threads};
+  const MappingJob job = tiny_job(threads);
+  const auto three = assign(job, {.samples = 300, .agents = 3, .no_stability = true}, context);
+  EXPECT_EQ(three->found.assignment.agents.size(), 3U);
+  const double cut = cut_height(three->found);
+  const auto same = assign(job, {.samples = 300, .threshold = cut, .no_stability = true}, context);
+  EXPECT_EQ(same->found.clusters, three->found.clusters);
+}
+
+TEST(Assign, AsksHowFirmTheAgentsAre) {
+  const auto json = [](std::size_t count) {
+    ThreadPool threads(count);
+    RunContext context{threads};
+    const MappingJob job = tiny_job(threads);
+    const auto study = assign(job, {.samples = 300, .resamples = 3, .seeds = 1}, context);
+    EXPECT_FALSE(study->stability.empty());
+    EXPECT_GT(study->stability_samples, 0);
+    return to_json(*study);
+  };
+  EXPECT_EQ(json(1), json(2));
+}
+
+TEST(Assign, RefusesWhatCannotBe) {
+  ThreadPool threads(1);
+  RunContext context{threads};
+  const MappingJob job = tiny_job(threads);
+  const auto refusal = [&](const AssignmentOptions& options) {
+    const auto study = assign(job, options, context);
+    return study ? "" : study.error().message;
+  };
+  EXPECT_EQ(refusal({.samples = 5}), "--samples is 5, expected at least 2 for each of 3 layers: 6");
+  EXPECT_THAT(refusal({.threshold = 0.5, .agents = 2}), HasSubstr("both given"));
+  EXPECT_THAT(refusal({.agents = 0}), HasSubstr("expected 1 to"));
+  EXPECT_THAT(refusal({.quantile = 0}), HasSubstr("--quantile is 0"));
+  EXPECT_THAT(refusal({.samples = 300, .explore = "sobel"}), HasSubstr("did you mean 'sobol'?"));
+}
+
+}  // namespace
+}  // namespace tilewright

@@ -1,0 +1,130 @@
+#include "tilewright/study/comparison.hpp"
+
+#include <atomic>
+
+#include "tiny.hpp"
+
+namespace tilewright {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class Comparison : public ::testing::Test {
+ protected:
+  Comparison() { mapping_.layer = "fc"; }
+
+  ComparisonStudy compared(const ComparisonOptions& options) {
+    const auto plan = plan_comparison(job(), options, threads_);
+    EXPECT_TRUE(plan) << plan.error().message;
+    RunContext context{threads_};
+    return *compare(*plan, context);
+  }
+  std::string refusal(const ComparisonOptions& options) {
+    const auto plan = plan_comparison(job(), options, threads_);
+    return plan ? "" : plan.error().message;
+  }
+  const MappingJob& job() {
+    if (!job_) job_.emplace(tiny_job(threads_, mapping_));
+    return *job_;
+  }
+
+  ThreadPool threads_{2};
+  MappingOptions mapping_;
+  std::optional<MappingJob> job_;
+};
+
+TEST_F(Comparison, IsPlannedBeforeTheFirstSample) {
+  const auto plan = plan_comparison(job(), {.samples = 900, .budgets = {300, 100, 300}}, threads_);
+  ASSERT_TRUE(plan);
+  EXPECT_THAT(plan->budgets, ElementsAre(100, 300, 900));
+  EXPECT_EQ(plan->contenders.front().label, "agents");
+  for (const Contender& contender : plan->contenders) EXPECT_NE(contender.label, "exhaustive");
+
+  EXPECT_THAT(refusal({.searches = {"gama"}}), HasSubstr("did you mean 'gamma'?"));
+  EXPECT_THAT(refusal({.searches = {"random", "random"}}), HasSubstr("has random twice"));
+  EXPECT_THAT(refusal({.searches = {"random"}, .ablate = Ablation::Critic}), HasSubstr("both given"));
+  EXPECT_THAT(refusal({.ablate = Ablation::Transfer}), HasSubstr("--transfer-from NETWORK"));
+  EXPECT_THAT(refusal({.samples = 10, .budgets = {20}}), HasSubstr("expected at most the 10 of --samples"));
+  EXPECT_THAT(refusal({.searches = {"agents+team"}}), HasSubstr("--from DIR"));
+  EXPECT_THAT(refusal({.settings = {"gamma.populaton=3"}}), HasSubstr("did you mean 'population'?"));
+}
+
+TEST_F(Comparison, MeasuresEveryoneByTheBestKnown) {
+  const ComparisonStudy study = compared({.searches = {"random", "genetic"}, .samples = 30, .seeds = 3});
+  EXPECT_EQ(study.runs, 6U);
+  EXPECT_EQ(study.finished_runs, 6U);
+  EXPECT_FALSE(study.partial);
+  ASSERT_EQ(study.rows.size(), 6U);
+  double least = 1e300;
+  for (const ComparisonRow& row : study.rows) {
+    EXPECT_GE(row.factor, 1);
+    EXPECT_EQ(row.samples, 30);
+    least = std::min(least, row.factor);
+  }
+  EXPECT_EQ(least, 1);
+  EXPECT_FALSE(study.contenders[0].standings[0].first_wins);
+  ASSERT_TRUE(study.contenders[1].standings[0].first_wins);
+  EXPECT_THAT(study.best, ElementsAre(*study.layers[0].best));
+}
+
+TEST_F(Comparison, RemembersWhatOthersFound) {
+  auto plan = plan_comparison(job(), {.searches = {"random"}, .samples = 20, .seeds = 1}, threads_);
+  ASSERT_TRUE(plan);
+  RunContext context{threads_};
+  const ComparisonStudy first = *compare(*plan, context);
+  KnownBest better = *first.layers[0].best;
+  better.value /= 2;
+  better.searcher = "somebody";
+  ComparisonPlan again = std::move(plan).value();
+  again.earlier = {better};
+  const ComparisonStudy second = *compare(again, context);
+  EXPECT_TRUE(second.layers[0].best_is_earlier);
+  EXPECT_DOUBLE_EQ(second.rows[0].factor, 2 * first.rows[0].factor);
+  EXPECT_THAT(second.best, ElementsAre(better));
+}
+
+TEST_F(Comparison, TakesAnAssignmentOverFromAnotherNetwork) {
+  job_.emplace(tiny_job(threads_));
+  job_->inputs.hardware = "zoo:gamma-edge";
+  const ComparisonStudy study = compared({.ablate = Ablation::Transfer,
+                                          .transfer_from = "zoo:alexnet",
+                                          .settings = {"agents.hidden=8"},
+                                          .samples = 48,
+                                          .seeds = 1});
+  ASSERT_EQ(study.contenders.size(), 3U);
+  EXPECT_EQ(study.contenders[1].label, "of zoo:alexnet");
+  for (const ComparedContender& contender : study.contenders) EXPECT_GE(contender.agents, 1);
+}
+
+TEST_F(Comparison, IsPartialWhenItIsStopped) {
+  const auto plan = plan_comparison(job(), {.searches = {"random"}, .samples = 20'000, .seeds = 4}, threads_);
+  ASSERT_TRUE(plan);
+  std::atomic<bool> asked = false;
+  const Progress progress{{}, [&](const ProgressState&) { asked = true; }};
+  RunContext context{.threads = threads_, .progress = progress, .stop = StopToken(&asked)};
+  const ComparisonStudy study = *compare(*plan, context);
+  EXPECT_TRUE(study.partial);
+  EXPECT_LT(study.finished_runs, study.runs);
+  EXPECT_THAT(remarks_of(study).front(), HasSubstr("was stopped"));
+}
+
+TEST(ComparisonOptions, AreWrittenAsTheyAreRead) {
+  ComparisonOptions options;
+  const OptionTable table = options_of(options);
+  const auto read = [&](const char* name, const char* text) -> std::string {
+    const auto field = std::ranges::find(table, std::string_view(name), &OptionField::name);
+    const Result<Done> done = std::get<Worded>(field->target).read(text);
+    return done ? *value_text(*field) : done.error().message;
+  };
+  EXPECT_EQ(read("searches", "random, gamma"), "random,gamma");
+  EXPECT_EQ(read("budgets", "500,2000"), "500,2000");
+  EXPECT_EQ(read("targets", "random:100000"), "random:100000");
+  EXPECT_EQ(options.target->samples, 100'000);
+  EXPECT_THAT(read("budgets", "5,many"), HasSubstr("--budgets has 'many'"));
+  EXPECT_THAT(read("targets", "random"), HasSubstr("expected SEARCHER:SAMPLES"));
+  EXPECT_THAT(read("ablate", "critik"), HasSubstr("did you mean 'critic'?"));
+}
+
+}  // namespace
+}  // namespace tilewright
