@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tilewright/base/json.hpp"
-#include "tilewright/study/verdicts.hpp"
+#include "tilewright/study/verification_parts.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tilewright;

@@ -33,12 +33,6 @@ struct ZooArguments {
 };
 int run_zoo(const ZooArguments& arguments);
 
-// Evaluates every mapping (or schedule) of a result file (or run directory) again and compares every number.
-struct VerifyArguments {
-  std::string result;
-  bool json = false;
-};
-
 // Continues the run in a directory, whatever its verb.
 struct ResumeArguments {
   std::string directory;
@@ -67,7 +61,6 @@ struct CodesignArguments {
   bool json = false;
 };
 int run_codesign(const CodesignArguments& arguments);
-int run_verify(const VerifyArguments& arguments);
 int run_resume(const ResumeArguments& arguments);
 
 // Prints the sentence to stderr; the value is kExitWrongInput.

@@ -222,6 +222,14 @@ Result<Store> Store::open(const std::filesystem::path& path, std::chrono::millis
   return Store(std::move(state));
 }
 
+Result<Store> Store::open_to_read(const std::filesystem::path& path) {
+  TW_TRY(Database opened, Database::open_to_read(path));
+  auto state = std::make_unique<State>(std::move(opened));
+  TW_TRY([[maybe_unused]] const Done known, check_identity(state->database, path.string()));
+  TW_TRY([[maybe_unused]] const Done prepared, state->prepare_statements());
+  return Store(std::move(state));
+}
+
 Result<std::int64_t> Store::points(const std::filesystem::path& path) {
   TW_TRY(Database database, Database::open_to_read(path));
   TW_TRY([[maybe_unused]] const Done known, check_identity(database, path.string()));

@@ -38,6 +38,8 @@ class Store {
   // written. An Error says what is not.
   static Result<std::int64_t> points(const std::filesystem::path& path);
   static Result<std::int64_t> check(const std::filesystem::path& path);
+  // The same for reading with `each`, and for nothing else.
+  static Result<Store> open_to_read(const std::filesystem::path& path);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "tilewright/base/json_difference.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/study/codesign.hpp"
 #include "tilewright/study/run_directory.hpp"
-#include "tilewright/study/verdicts.hpp"
+#include "tilewright/study/verification_parts.hpp"
 
 namespace tilewright {
 namespace {
@@ -65,21 +64,21 @@ void compute(CodesignStudy& result, Verdicts& verdicts) {
 void compare_with_run(const CodesignStudy& result, const std::filesystem::path& directory, Verdicts& verdicts) {
   std::error_code status;
   if (!std::filesystem::exists(directory / kRunFile, status)) return;
-  const Result<CodesignOptions> arguments = read_codesign_run(directory);
-  if (!arguments) {
-    verdicts.faults.push_back(arguments.error().message);
+  const Result<CodesignOptions> options = read_codesign_run(directory);
+  if (!options) {
+    verdicts.faults.push_back(options.error().message);
     return;
   }
-  const Result<CodesignJob> job = read_codesign_job(*arguments);
+  const Result<CodesignJob> job = read_codesign_job(*options);
   if (!job) {
     verdicts.checked.push_back(fmt::format("the network could not be read again ({})", job.error().message));
     return;
   }
   using Facts = nlohmann::json;
   Facts asked{{"network", job->network_name},
-              {"search", arguments->search},
-              {"seed", arguments->seed},
-              {"measurements", measurements_of(*arguments, *job)},
+              {"search", options->search},
+              {"seed", options->seed},
+              {"measurements", measurements_of(*options, *job)},
               {"fixed_machine", job->options.fixed_machine},
               {"area_budget", job->options.area_budget},
               {"layers", Facts::array()},
@@ -100,30 +99,35 @@ void compare_with_run(const CodesignStudy& result, const std::filesystem::path& 
       verdicts.faults.push_back(fmt::format("layer {}: is not that of the network", printable(result.layers[i].name)));
     }
   }
-  const std::vector<std::string> faults = differences(asked, found);
-  for (const std::string& fault : faults) verdicts.faults.push_back("as run.json asked, " + fault);
-  if (faults.empty()) verdicts.checked.push_back("network, machine and search are those of run.json");
+  compare_facts(asked, found, verdicts);
+  if (!result.machine) return;
+  std::vector<StoredAnswer> answers;
+  for (std::size_t i = 0; i < std::min(job->layers.size(), result.layers.size()); ++i) {
+    const CodesignedLayer& layer = result.layers[i];
+    const CodesignSpace& space = *job->layers[i].space;
+    if (!layer.found || !same_shape(space.layer(), layer.layer)) continue;
+    StoredAnswer answer{.layer = layer.name,
+                        .problem = space.problem_key(),
+                        .design = {},
+                        .in_space = true,
+                        .metrics = layer.found->metrics};
+    const std::optional<Point> point = space.point_of(*result.machine, layer.found->schedule);
+    if (point) space.append_design(*point, answer.design);
+    answers.push_back(std::move(answer));
+  }
+  compare_with_store(options->store.empty() ? directory / kStoreFile : std::filesystem::path(options->store), answers,
+                     verdicts);
 }
 
 }  // namespace
 
 Result<Verdicts> verify_codesign(const ClaimJson& json, const std::filesystem::path& directory) {
-  Verdicts verdicts;
-  try {
-    TW_TRY(CodesignStudy result, codesign_study_from(json));
-    verdicts.layers = result.layers.size();
-    if (result.layers.empty()) verdicts.faults.push_back("has no layers, expected at least one");
-    compute(result, verdicts);
-    for (std::string& fault : differences_of(to_json(result), json)) verdicts.faults.push_back(std::move(fault));
-    if (verdicts.faults.empty()) {
-      verdicts.checked.push_back(fmt::format("{} of {} layers evaluated again, every number equal",
-                                             verdicts.layers - verdicts.without, verdicts.layers));
-      verdicts.checked.push_back("what the search met on its way and proved to be optimal is not computed again");
-    }
-    compare_with_run(result, directory, verdicts);
-  } catch (const ClaimJson::exception& failure) {
-    return invalid(fmt::format("is no result of codesign ({})", failure.what()));
+  TW_TRY(CodesignStudy study, codesign_study_from(json));
+  Verdicts verdicts = verify_study(study, json, compute);
+  if (verdicts.faults.empty()) {
+    verdicts.checked.push_back("what the search met on its way and proved to be optimal is not computed again");
   }
+  compare_with_run(study, directory, verdicts);
   return verdicts;
 }
 

@@ -5,11 +5,12 @@
 
 #include "tilewright/base/json_difference.hpp"
 #include "tilewright/base/text.hpp"
+#include "tilewright/space/mapping_key.hpp"
 #include "tilewright/space/mapping_outcome.hpp"
 #include "tilewright/study/mapping_run.hpp"
 #include "tilewright/study/network_json.hpp"
 #include "tilewright/study/run_directory.hpp"
-#include "tilewright/study/verdicts.hpp"
+#include "tilewright/study/verification_parts.hpp"
 
 namespace tilewright {
 namespace {
@@ -180,7 +181,50 @@ void compute(MappingStudy& result, Verdicts& verdicts) {
   if (has_front(result)) result.front = front_of(result);
 }
 
-// Whether the run beside the file asked for this.
+using Facts = nlohmann::json;
+
+// What the search was told to find, and what it has found, as far as the two must agree.
+void add_facts(const MappingJob& job, const MappingStudy& result, Facts& asked, Facts& found, Verdicts& verdicts) {
+  asked["network"] = job.network_name;
+  found["network"] = result.network;
+  asked["machine"] = to_yaml(job.accelerator);
+  found["machine"] = to_yaml(result.machine);
+  asked["objective"] = name_of(job.options.objective);
+  found["objective"] = name_of(result.objective);
+  asked["model"] = name_of(job.options.model);
+  found["model"] = name_of(result.model);
+  for (const MappingProblem& problem : job.problems) {
+    asked["layers"].push_back({{"name", problem.name}, {"count", problem.count}, {"members", problem.members}});
+  }
+  for (const MappedLayer& layer : result.layers) {
+    found["layers"].push_back({{"name", layer.name}, {"count", layer.count}, {"members", layer.members}});
+  }
+  for (std::size_t i = 0; i < std::min(job.problems.size(), result.layers.size()); ++i) {
+    if (job.problems[i].nest != result.layers[i].nest) {
+      verdicts.faults.push_back(fmt::format("layer {}: is not that of the network", printable(result.layers[i].name)));
+    }
+  }
+}
+
+std::vector<StoredAnswer> answers_of(const MappingJob& job, const MappingStudy& result) {
+  std::vector<StoredAnswer> answers;
+  for (std::size_t i = 0; i < std::min(job.problems.size(), result.layers.size()); ++i) {
+    const MappedLayer& layer = result.layers[i];
+    const MappingProblem& problem = job.problems[i];
+    if (!layer.found || problem.nest != layer.nest) continue;
+    StoredAnswer answer{.layer = layer.name,
+                        .problem = problem.space->problem_key(),
+                        .design = {},
+                        .in_space = true,
+                        .metrics = layer.found->metrics};
+    append_mapping(layer.found->mapping, layer.found->machine.pes, answer.design);
+    answer.in_space = problem.space->point_of_design(answer.design).has_value();  // else a classic from outside
+    answers.push_back(std::move(answer));
+  }
+  return answers;
+}
+
+// Whether the run beside the file asked for this, and whether it has met what is answered.
 void compare_with_run(const MappingStudy& result, const std::filesystem::path& directory, Verdicts& verdicts) {
   std::error_code status;
   if (!std::filesystem::exists(directory / kRunFile, status)) return;
@@ -189,7 +233,6 @@ void compare_with_run(const MappingStudy& result, const std::filesystem::path& d
     verdicts.faults.push_back(request.error().message);
     return;
   }
-  using Facts = nlohmann::json;
   const MapOptions& search = request->search;
   Facts asked{{"search", search.search}, {"samples", search.samples}, {"seed", search.seed}, {"from", search.from}};
   Facts found{{"search", result.search}, {"samples", result.samples}, {"seed", result.seed}, {"from", result.from}};
@@ -197,51 +240,26 @@ void compare_with_run(const MappingStudy& result, const std::filesystem::path& d
   const Result<MappingJob> job = read_mapping_job(request->inputs, request->mapping, threads);
   if (!job) {
     verdicts.checked.push_back(fmt::format("the network could not be read again ({})", job.error().message));
-  } else {
-    asked["network"] = job->network_name;
-    found["network"] = result.network;
-    asked["machine"] = to_yaml(job->accelerator);
-    found["machine"] = to_yaml(result.machine);
-    asked["objective"] = name_of(job->options.objective);
-    found["objective"] = name_of(result.objective);
-    asked["model"] = name_of(job->options.model);
-    found["model"] = name_of(result.model);
-    for (const MappingProblem& problem : job->problems) {
-      asked["layers"].push_back({{"name", problem.name}, {"count", problem.count}, {"members", problem.members}});
-    }
-    for (const MappedLayer& layer : result.layers) {
-      found["layers"].push_back({{"name", layer.name}, {"count", layer.count}, {"members", layer.members}});
-    }
-    for (std::size_t i = 0; i < std::min(job->problems.size(), result.layers.size()); ++i) {
-      if (job->problems[i].nest != result.layers[i].nest) {
-        verdicts.faults.push_back(fmt::format("layer {}: is not that of the network", printable(result.layers[i].name)));
-      }
-    }
+    for (const std::string& fault : differences(asked, found)) verdicts.faults.push_back("as run.json asked, " + fault);
+    return;
   }
-  const std::vector<std::string> faults = differences(asked, found);
-  for (const std::string& fault : faults) verdicts.faults.push_back("as run.json asked, " + fault);
-  if (job && faults.empty()) verdicts.checked.push_back("network, machine and search are those of run.json");
+  add_facts(*job, result, asked, found, verdicts);
+  compare_facts(asked, found, verdicts);
+  compare_with_store(search.store.empty() ? directory / kStoreFile : std::filesystem::path(search.store),
+                     answers_of(*job, result), verdicts);
 }
 
 }  // namespace
 
 Result<Verdicts> verify_map(const Json& json, const std::filesystem::path& directory) {
-  Verdicts verdicts;
   try {
-    TW_TRY(MappingStudy result, result_of(json));
-    verdicts.layers = result.layers.size();
-    if (result.layers.empty()) verdicts.faults.push_back("has no layers, expected at least one");
-    compute(result, verdicts);
-    for (std::string& fault : differences_of(to_json(result), json)) verdicts.faults.push_back(std::move(fault));
-    if (verdicts.faults.empty()) {
-      verdicts.checked.push_back(fmt::format("{} of {} layers evaluated again, every number equal",
-                                             verdicts.layers - verdicts.without, verdicts.layers));
-    }
-    compare_with_run(result, directory, verdicts);
+    TW_TRY(MappingStudy study, result_of(json));
+    Verdicts verdicts = verify_study(study, json, compute);
+    compare_with_run(study, directory, verdicts);
+    return verdicts;
   } catch (const Json::exception& failure) {
     return invalid(fmt::format("is no result of map ({})", failure.what()));
   }
-  return verdicts;
 }
 
 }  // namespace tilewright
