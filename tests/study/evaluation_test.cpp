@@ -109,7 +109,7 @@ TEST(Points, OfARunAreStreamedInOrder) {
   ASSERT_TRUE(streamed) << streamed.error().message;
   EXPECT_EQ(count, 5U);
   EXPECT_EQ(columns[0], "layer");
-  EXPECT_THAT(stream_points(scratch / "run", "fd", keep, see).error().message, HasSubstr("did you mean 'fc'?"));
+  EXPECT_THAT(stream_points(scratch / "run", "conv3", keep, see).error().message, HasSubstr("the run has no layer 'conv3'"));
 }
 
 }  // namespace
