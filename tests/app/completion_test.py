@@ -70,7 +70,7 @@ class Completion(unittest.TestCase):
         refused = subprocess.run([PROGRAM, "man", "mapp"], capture_output=True, text=True, timeout=60)
         self.assertEqual((refused.returncode, refused.stderr), (2, "tilewright: 'mapp' is not a verb (did you mean 'map'?)\n"))
         if shutil.which("groff"):
-            shown = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=run("man"), capture_output=True, text=True, timeout=60)
+            shown = subprocess.run(["groff", "-k", "-man", "-Tutf8", "-ww"], input=run("man"), capture_output=True, text=True, timeout=60)
             self.assertEqual((shown.returncode, shown.stderr), (0, ""))
 
 

@@ -30,11 +30,18 @@ TEST(Assign, CutsWhereItIsTold) {
   ThreadPool threads(1);
   RunContext context{threads};
   const MappingJob job = tiny_job(threads);
-  const auto three = assign(job, {.samples = 300, .agents = 3, .no_stability = true}, context);
-  EXPECT_EQ(three->found.assignment.agents.size(), 3U);
-  const double cut = cut_height(three->found);
-  const auto same = assign(job, {.samples = 300, .threshold = cut, .no_stability = true}, context);
-  EXPECT_EQ(same->found.clusters, three->found.clusters);
+  int compared = 0;
+  for (const std::int64_t count : {2, 3, 4, 5, 6, 7, 8}) {
+    const auto some = assign(job, {.samples = 300, .agents = count, .no_stability = true}, context);
+    ASSERT_EQ(some->found.assignment.agents.size(), static_cast<std::size_t>(count));
+    const std::vector<Merge>& merges = some->found.dendrogram.merges;
+    const std::size_t last = merges.size() - static_cast<std::size_t>(count);  // the merge below the cut
+    if (merges[last].height == merges[last + 1].height) continue;              // no height lies between the two
+    ++compared;
+    const auto same = assign(job, {.samples = 300, .threshold = cut_height(some->found), .no_stability = true}, context);
+    EXPECT_EQ(same->found.clusters, some->found.clusters) << count;
+  }
+  EXPECT_GT(compared, 2);
 }
 
 TEST(Assign, AsksHowFirmTheAgentsAre) {
