@@ -31,6 +31,21 @@ TEST(ZooMachines, TheRecordedOnesAreTimeloopsOwnFiles) {
   }
 }
 
+TEST(ZooMachines, AMachineOfVersionOneHasMacsL1L2AndDram) {
+  for (const std::string& name : zoo_names("accelerators")) {
+    const Result<Machine> machine = read_machine("zoo:" + name);
+    ASSERT_TRUE(machine) << machine.error().message;
+    const Accelerator accelerator = *read_accelerator("zoo:" + name);
+    ASSERT_EQ(machine->levels.size(), 3u);
+    EXPECT_EQ(machine->mac.instances, accelerator.pes * accelerator.simd_lanes);
+    EXPECT_EQ(machine->fan_x(0) * machine->fan_y(0), accelerator.simd_lanes);
+    EXPECT_EQ(machine->fan_x(1) * machine->fan_y(1), accelerator.pes);
+    EXPECT_EQ(machine->levels[2].energy.read, Picojoules{100});  // 200 pJ per 16 bits
+  }
+  EXPECT_EQ(read_machine("zoo:eyeriss")->fan_y(1), 12);
+  EXPECT_FALSE(read_machine("zoo:eyerisss"));
+}
+
 // Fetching 4096 x 4096 weights of 8 bits once from DRAM at 200 pJ per 16 bits: 1.68 mJ that no machine without DRAM shows.
 TEST(ZooMachines, AMatrixTimesAVectorPaysForItsWeightsInDram) {
   const Machine machine = *read_machine("zoo:tpu-like");

@@ -24,10 +24,8 @@
 
 #include <fmt/format.h>
 
-#include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/base/yaml.hpp"
-#include "tilewright/zoo/zoo.hpp"
 
 namespace tilewright::hierarchy {
 namespace {
@@ -222,17 +220,6 @@ std::string to_yaml(const Machine& machine) {
   text += "levels:\n";
   for (const StorageLevel& level : machine.levels) text += to_yaml(level);
   return text;
-}
-
-Result<Machine> read_machine(const std::string& source) {
-  if (is_zoo_source(source)) {
-    TW_TRY(const std::string text, zoo_text("machines", source.substr(4)));
-    return machine_from_yaml(text, source);
-  }
-  TW_TRY(const std::string text, read_file(source));
-  TW_TRY(const Yaml root, parse_yaml(text, source));
-  const bool timeloop = root.find("architecture") != nullptr || root.find("arch") != nullptr;
-  return timeloop ? machine_from_timeloop(text, source) : machine_from_yaml(text, source);
 }
 
 }  // namespace tilewright::hierarchy

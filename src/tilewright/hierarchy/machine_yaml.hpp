@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "tilewright/hardware/accelerator.hpp"
 #include "tilewright/hierarchy/machine.hpp"
 
 namespace tilewright::hierarchy {
@@ -15,7 +16,11 @@ std::string to_yaml(const Machine& machine);
 // Timeloop's `architecture:` (version 0.3, a tree) or the older flat `arch:`.
 Result<Machine> machine_from_timeloop(const std::string& text, const std::string& where);
 
-// "zoo:simba-like" or a YAML file, in the form that its top keys tell.
+// A machine of one array with L1 and L2 as MACs, L1, L2 and DRAM. Numbers are of 8 bits, MAC, L1 and L2 cost what the
+// accelerator says, DRAM what the public table says; a copy of L1 feeds the SIMD lanes of its processing element.
+Result<Machine> machine_of(const Accelerator& accelerator);
+
+// "zoo:simba-like", or a file: ours of either version, Timeloop's, MAESTRO's.
 Result<Machine> read_machine(const std::string& source);
 
 }  // namespace tilewright::hierarchy
