@@ -134,6 +134,19 @@ const case_groups::Inner& CaseGroups::Workspace::inner(std::size_t number, std::
   return result;
 }
 
+namespace {
+
+// What the processing elements read and write follows from what reaches them and what they compute.
+void settle_l1(Analysis& result) {
+  result.traffic[kOutput].l1_read = result.traffic[kOutput].l1_write;
+  for (const std::size_t operand : {kInput, kWeight}) {
+    result.traffic[operand].l1_write = result.traffic[operand].l2_read;
+    result.traffic[operand].l1_read = result.macs;
+  }
+}
+
+}  // namespace
+
 Analysis CaseGroups::Workspace::top() {
   Analysis result;
   prepare_step(0, 0);
@@ -205,11 +218,7 @@ Analysis CaseGroups::Workspace::top() {
       result.offchip_bandwidth = std::max(result.offchip_bandwidth, std::max(out_need, in_need) / compute / 2);
     }
   }
-  result.traffic[kOutput].l1_read = result.traffic[kOutput].l1_write;
-  for (const std::size_t operand : {kInput, kWeight}) {
-    result.traffic[operand].l1_write = result.traffic[operand].l2_read;
-    result.traffic[operand].l1_read = result.macs;
-  }
+  settle_l1(result);
   if (detailed) {
     order_pass(0, result);
     result.utilisation /= static_cast<double>(result.steps);

@@ -241,49 +241,76 @@ class CaseWalk {
   }
 
  private:
+  // All combinations of the states of a level's loops, by number.
+  struct CaseList {
+    std::array<LoopStates, kMaxDirectives> states;
+    std::array<std::int64_t, kMaxDirectives> stride{};  // cases per step of the loop
+    std::array<std::size_t, kMaxDirectives> speaker{};  // the last loop on the same dimension: its state is the dimension's
+    std::int64_t count = 1;
+  };
+
+  CaseList list_cases(std::size_t number, const LevelPlan& level, const DimSizes& sizes) {
+    CaseList list;
+    const auto refuse = [&](std::int64_t cases) {
+      fail({Reason::TooManyCases, static_cast<std::uint8_t>(number), Dim::K, cases, kMostCases});
+      return list;
+    };
+    for (std::size_t i = level.loops.size(); i-- > 0;) {
+      list.states[i] = states_of(level.loops[i], sizes[index(level.loops[i].dim)], level.units);
+      list.stride[i] = list.count;
+      list.count *= static_cast<std::int64_t>(list.states[i].size());
+      if (list.count > kMostCases) return refuse(list.count);
+    }
+    walked_ += list.count;
+    if (walked_ > kMostCases) return refuse(walked_);
+    for (std::size_t i = 0; i < level.loops.size(); ++i) {
+      for (std::size_t j = i; j < level.loops.size(); ++j) {
+        if (level.loops[j].dim == level.loops[i].dim) list.speaker[i] = j;
+      }
+    }
+    return list;
+  }
+
+  // Puts a case of the list into `step`; the value is how often it occurs, in 32 bits that wrap around.
+  static std::int32_t choose(Case& step, const CaseList& list, std::int64_t number) {
+    std::uint32_t occurrences = 1;
+    std::array<LoopState, kMaxDirectives> own;
+    for (std::size_t i = 0; i < step.level.loops.size(); ++i) {
+      const auto count = static_cast<std::int64_t>(list.states[i].size());
+      const std::int64_t chosen = number == 0 ? 0 : ((number - 1) / list.stride[i] + 1) % count;
+      own[i] = list.states[i][static_cast<std::size_t>(chosen)];
+      occurrences *= static_cast<std::uint32_t>(own[i].count);
+    }
+    for (std::size_t i = 0; i < step.level.loops.size(); ++i) {
+      step.state[i] = own[list.speaker[i]];
+      if (step.state[i].position != Position::Init) step.changed = static_cast<int>(i);
+    }
+    return static_cast<std::int32_t>(occurrences);
+  }
+
+  // The busy units of a level that work on tiles of one size; at a ragged edge the last of them has less.
+  struct Units {
+    bool ragged = false;
+    std::int64_t count = 0;
+  };
+  static std::array<Units, 2> units_of(const Case& step) {
+    const LoopState& spatial = step.at(step.level.spatial);
+    if (!spatial.is_edge()) return {Units{false, step.level.units}, {}};
+    if (!spatial.ragged) return {Units{false, step.level.edge_units}, {}};
+    return {Units{true, 1}, {false, step.level.edge_units - 1}};
+  }
+
   Analysis analyse(std::size_t number, const DimSizes& sizes) {
     LevelPlan level = plan_.levels[number];
     if (plan_.model == Model::Exact) set_tiles(level, sizes, plan_);
-    const std::size_t loop_count = level.loops.size();
     const bool innermost = number + 1 == plan_.levels.size();
-
-    std::array<LoopStates, kMaxDirectives> states;
-    std::array<std::int64_t, kMaxDirectives> stride{};  // cases per step of the loop
-    std::int64_t cases = 1;
-    for (std::size_t i = loop_count; i-- > 0;) {
-      states[i] = states_of(level.loops[i], sizes[index(level.loops[i].dim)], level.units);
-      stride[i] = cases;
-      cases *= static_cast<std::int64_t>(states[i].size());
-      if (cases > kMostCases)
-        return fail({Reason::TooManyCases, static_cast<std::uint8_t>(number), Dim::K, cases, kMostCases});
-    }
-    walked_ += cases;
-    if (walked_ > kMostCases)
-      return fail({Reason::TooManyCases, static_cast<std::uint8_t>(number), Dim::K, walked_, kMostCases});
-    std::array<std::size_t, kMaxDirectives> speaker{};  // the last loop on the same dimension: its state is the dimension's
-    for (std::size_t i = 0; i < loop_count; ++i) {
-      for (std::size_t j = i; j < loop_count; ++j) {
-        if (level.loops[j].dim == level.loops[i].dim) speaker[i] = j;
-      }
-    }
+    const CaseList list = list_cases(number, level, sizes);
+    if (failure_) return {};
 
     Analysis result;
-    bool first_need_known = false;
-    for (std::int64_t number_of_case = 0; number_of_case < cases; ++number_of_case) {
+    for (std::int64_t number_of_case = 0; number_of_case < list.count; ++number_of_case) {
       Case step{plan_, level, {}, -1, false};
-      std::int32_t occurrences = 1;
-      std::array<LoopState, kMaxDirectives> own;
-      for (std::size_t i = 0; i < loop_count; ++i) {
-        const auto count = static_cast<std::int64_t>(states[i].size());
-        const std::int64_t chosen = number_of_case == 0 ? 0 : ((number_of_case - 1) / stride[i] + 1) % count;
-        own[i] = states[i][static_cast<std::size_t>(chosen)];
-        occurrences =
-            static_cast<std::int32_t>(static_cast<std::uint32_t>(occurrences) * static_cast<std::uint32_t>(own[i].count));
-      }
-      for (std::size_t i = 0; i < loop_count; ++i) {
-        step.state[i] = own[speaker[i]];
-        if (step.state[i].position != Position::Init) step.changed = static_cast<int>(i);
-      }
+      const std::int32_t occurrences = choose(step, list, number_of_case);
       if (result.steps == 0) update_needs(result, step, number, sizes);
       if (occurrences <= 0) return fail({Reason::CounterOverflow, static_cast<std::uint8_t>(number)});
       const std::int64_t n = occurrences;
@@ -314,23 +341,14 @@ class CaseWalk {
         compute = compute_cycles(path, rates_.simd_lanes);
         result.leaf_macs += n * macs;
       } else {
-        const LoopState& spatial = step.at(level.spatial);
-        const auto descend = [&](bool ragged, std::int64_t weight) {
-          const Analysis& inner = inner_analysis(number + 1, step.inner_sizes(ragged));
-          if (!first_need_known) result.first_lower_need = inner.first_lower_need;
-          first_need_known = true;
+        for (const Units& units : units_of(step)) {
+          if (units.count == 0) continue;
+          const Analysis& inner = inner_analysis(number + 1, step.inner_sizes(units.ragged));
+          if (!result.descended) result.first_lower_need = inner.first_lower_need;
           result.descended = true;
           compute = std::max(compute, inner.runtime);
-          active += static_cast<long double>(inner.utilisation * static_cast<double>(weight));
-          result.leaf_macs += n * weight * inner.leaf_macs;
-        };
-        if (!spatial.is_edge()) {
-          descend(false, level.units);
-        } else if (!spatial.ragged) {
-          descend(false, level.edge_units);
-        } else {
-          descend(true, 1);
-          if (level.edge_units > 1) descend(false, level.edge_units - 1);
+          active += static_cast<long double>(inner.utilisation * static_cast<double>(units.count));
+          result.leaf_macs += n * units.count * inner.leaf_macs;
         }
         if (failure_) return {};
       }
@@ -340,13 +358,8 @@ class CaseWalk {
       const std::int64_t egress_delay = rates_.delay(out);
       std::int64_t delay = step.changed < 0 ? compute + ingress_delay : std::max({egress_delay, compute, ingress_delay});
       if (number == 0) {
-        const std::int64_t out_need = result.upper_need[kOutput];
-        const std::int64_t in_need = result.upper_need[kInput] + result.upper_need[kWeight];
-        delay = std::max({delay, out_need / rates_.offchip_bandwidth / 2, in_need / rates_.offchip_bandwidth / 2});
         if (compute == 0) return fail({Reason::NoComputation, 0});
-        const std::int64_t wanted = std::max(out_need / compute, in_need / compute);
-        result.offchip_bandwidth = !is_maestro(plan_.model) ? std::max(result.offchip_bandwidth, wanted / 2)
-                                                            : std::max(result.offchip_bandwidth, wanted) / 2;
+        delay = std::max(delay, wait_for_memory(result, compute));
       }
       result.runtime += n * delay;
       result.macs += n * macs;
@@ -356,18 +369,30 @@ class CaseWalk {
       result.utilisation =
           static_cast<double>(static_cast<long double>(result.utilisation) + active * static_cast<long double>(n));
 
-      if (compute == 0) compute = 1;
-      const std::int64_t moved = std::max(in, out);
-      result.peak_bandwidth = std::max(result.peak_bandwidth, moved / compute);
-      result.bandwidth_sum += static_cast<long double>(n * moved / compute);
       result.ingress.add(ingress_delay, n);
       result.egress.add(egress_delay, n);
-      result.compute.add(compute, n);
+      add_compute(result, n, compute == 0 ? 1 : compute, std::max(in, out));
       result.steps += n;
     }
     if (result.steps != 0) result.utilisation /= static_cast<double>(result.steps);
-    if (!first_need_known) result.first_lower_need = result.lower_need;
+    if (!result.descended) result.first_lower_need = result.lower_need;
     return result;
+  }
+
+  // Cycles of a step that memory outside needs; takes down the bandwidth that would not keep the array waiting.
+  std::int64_t wait_for_memory(Analysis& result, std::int64_t compute) const {
+    const std::int64_t out_need = result.upper_need[kOutput];
+    const std::int64_t in_need = result.upper_need[kInput] + result.upper_need[kWeight];
+    const std::int64_t wanted = std::max(out_need / compute, in_need / compute);
+    result.offchip_bandwidth = !is_maestro(plan_.model) ? std::max(result.offchip_bandwidth, wanted / 2)
+                                                        : std::max(result.offchip_bandwidth, wanted) / 2;
+    return std::max(out_need / rates_.offchip_bandwidth / 2, in_need / rates_.offchip_bandwidth / 2);
+  }
+
+  static void add_compute(Analysis& result, std::int64_t occurrences, std::int64_t compute, std::int64_t moved) {
+    result.peak_bandwidth = std::max(result.peak_bandwidth, moved / compute);
+    result.bandwidth_sum += static_cast<long double>(occurrences * moved / compute);
+    result.compute.add(compute, occurrences);
   }
 
   static Dim changed_dim(const Case& step) {

@@ -215,6 +215,31 @@ double ExactCounter::moments(std::uint8_t dim, int advance, const Loops& loops) 
   return count - static_cast<double>(last_number(axis.loops, from + 1, axis.loops.size(), axis.bound - 1)) - 1;
 }
 
+// Where both axes are cut evenly, all tiles are alike: one is counted for all.
+ExactCounter::Sums ExactCounter::exact_window_sums(const Window& window, const Axis& p, const Axis& r, bool meets) {
+  double tiles = static_cast<double>(p.above_count * r.above_count);
+  if (meets) {
+    numbers_.clear();
+    for (const std::int64_t a : p.within) {
+      for (const std::int64_t b : r.within) numbers_.push_back(window.a * a + window.b * b);
+    }
+    std::ranges::sort(numbers_);
+    tiles *= static_cast<double>(std::unique(numbers_.begin(), numbers_.end()) - numbers_.begin());
+  } else {
+    tiles *= static_cast<double>(p.within_count * r.within_count);
+  }
+  const Context& cp = contexts_[0][0];
+  const Context& cr = contexts_[1][0];
+  tiles *= cp.weight * cr.weight;
+  Sums sums;
+  sums.fresh = tiles * static_cast<double>(window_size(window, p.extent, r.extent));
+  if (cp.then >= 0) {
+    sums.kept = tiles * static_cast<double>(common_of_windows(window, p.extent, r.extent, cp.now - cp.then, cr.now - cr.then,
+                                                              p.extent, r.extent));
+  }
+  return sums;
+}
+
 ExactCounter::Sums ExactCounter::window_sums(const Rank& rank, int advance, const Loops& loops, bool share) {
   const Axis& p = axes_[rank.dims[0]];
   const Axis& r = axes_[rank.dims[1]];
@@ -222,29 +247,8 @@ ExactCounter::Sums ExactCounter::window_sums(const Rank& rank, int advance, cons
   set_contexts(rank.dims[0], advance, loops, contexts_[0]);
   set_contexts(rank.dims[1], advance, loops, contexts_[1]);
   const bool meets = share && p.within_count > 1 && r.within_count > 1;  // different copies may want the same words
+  if (p.exact && r.exact) return exact_window_sums(window, p, r, meets);
   Sums sums;
-  if (p.exact && r.exact) {
-    double tiles = static_cast<double>(p.above_count * r.above_count);
-    if (meets) {
-      numbers_.clear();
-      for (const std::int64_t a : p.within) {
-        for (const std::int64_t b : r.within) numbers_.push_back(window.a * a + window.b * b);
-      }
-      std::ranges::sort(numbers_);
-      tiles *= static_cast<double>(std::unique(numbers_.begin(), numbers_.end()) - numbers_.begin());
-    } else {
-      tiles *= static_cast<double>(p.within_count * r.within_count);
-    }
-    const Context& cp = contexts_[0][0];
-    const Context& cr = contexts_[1][0];
-    tiles *= cp.weight * cr.weight;
-    sums.fresh = tiles * static_cast<double>(window_size(window, p.extent, r.extent));
-    if (cp.then >= 0) {
-      sums.kept = tiles * static_cast<double>(common_of_windows(window, p.extent, r.extent, cp.now - cp.then,
-                                                                cr.now - cr.then, p.extent, r.extent));
-    }
-    return sums;
-  }
   const auto add = [&](const Context& cp, const Context& cr, std::int64_t op, std::int64_t orr, double weight, Key* key) {
     const std::int64_t np = cp.now + op, nr = cr.now + orr;
     const std::int64_t ep = cut(np, p.extent, p.bound), er = cut(nr, r.extent, r.bound);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tilewright/hierarchy/loops.hpp"
+#include "tilewright/hierarchy/windows.hpp"
 
 namespace tilewright::hierarchy {
 
@@ -79,6 +80,7 @@ class ExactCounter {
   void set_contexts(std::uint8_t dim, int advance, const Loops& loops, std::vector<Context>& into) const;
   double moments(std::uint8_t dim, int advance, const Loops& loops) const;
   Sums rank_sums(const Rank& rank, int advance, const Loops& loops, bool share);
+  Sums exact_window_sums(const Window& window, const Axis& p, const Axis& r, bool meets);
   Sums window_sums(const Rank& rank, int advance, const Loops& loops, bool share);
   double words(const View& view, int advance, const Loops& loops, bool share);
 
