@@ -8,9 +8,11 @@ import html.parser
 import json
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM, DATA = sys.argv[1], pathlib.Path(sys.argv[2])
@@ -173,6 +175,20 @@ class Directory(AgentsTest):
         self.assertIn("<svg", text)
         self.assertIn("Agents for resnet18 on gamma-edge, edp", text)
         self.assertFalse(re.findall(r"(?:src|href)=\"(?:https?:)?//", text))
+
+
+class Stopped(AgentsTest):
+    def test_ctrl_c_leaves_nothing_half_done(self):
+        place = self.folder / "run"
+        process = subprocess.Popen([PROGRAM, "agents", "zoo:resnet50", "--hardware", "zoo:eyeriss", "--samples", "2000000", "-o", str(place)],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        while not place.exists():
+            time.sleep(0.01)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)[1]
+        self.assertEqual((process.returncode, said), (130, "stopped before there was anything to keep\n"))
+        self.assertFalse(place.exists())
 
 
 class Refused(AgentsTest):

@@ -1,5 +1,6 @@
 #include "tilewright/study/assignment.hpp"
 
+#include <atomic>
 #include <set>
 
 #include "tiny.hpp"
@@ -43,6 +44,14 @@ TEST(Assign, CutsWhereItIsTold) {
     EXPECT_EQ(same->found.clusters, some->found.clusters) << count;
   }
   EXPECT_GT(compared, 2);
+}
+
+TEST(Assign, EndsWhenItIsAskedTo) {
+  ThreadPool threads(2);
+  const std::atomic<bool> asked = true;
+  RunContext context{.threads = threads, .stop = StopToken(&asked)};
+  const MappingJob job = tiny_job(threads);
+  EXPECT_THROW((void)assign(job, {.samples = 300, .no_stability = true}, context), Stopped);
 }
 
 TEST(Assign, AsksHowFirmTheAgentsAre) {

@@ -9,6 +9,7 @@
 #include "tilewright/report/assignment.hpp"
 #include "tilewright/study/common_options.hpp"
 #include "tilewright/study/run_directory.hpp"
+#include "tilewright/study/stop_signal.hpp"
 
 namespace tilewright {
 namespace {
@@ -37,7 +38,7 @@ OptionTable options_of(AgentsArguments& arguments) {
 
 Result<int> agents_and_tell(const AgentsArguments& arguments) {
   ThreadPool threads(static_cast<std::size_t>(arguments.threads));
-  RunContext context{.threads = threads};
+  RunContext context{.threads = threads, .stop = listen_for_stop()};
   TW_TRY(const MappingJob job, read_mapping_job(arguments.inputs, arguments.mapping, threads));
   std::optional<RunDirectory> directory;
   if (!arguments.output.empty()) {  // before the work, so that it is not lost to a wrong directory

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "tilewright/base/text.hpp"
+#include "tilewright/study/stop_heard.hpp"
 
 namespace tilewright {
 namespace {
@@ -92,7 +93,9 @@ Result<AssignmentStudy> assign(const MappingJob& job, const AssignmentOptions& o
   study.coverage = job.coverage;
   TW_TRY(study.question, read_question(options, job));
   const AgentsQuestion& question = study.question;
+  const StopHeard heard(context);
   TW_TRY(const ExplorationData data, explore(question.spaces, question.objective, question.exploration, context.threads));
+  if (context.stop.asked()) throw Stopped{};  // what half of the samples say is not what was asked
   const ExplorationTable table = to_table(data, question.spaces);
   study.parameters = table.parameters;
   study.samples = static_cast<std::int64_t>(table.rows);
@@ -109,6 +112,7 @@ Result<AssignmentStudy> assign(const MappingJob& job, const AssignmentOptions& o
   asked.resamples = static_cast<std::size_t>(std::max<std::int64_t>(options.resamples, 0));
   asked.seeds = static_cast<std::size_t>(std::max<std::int64_t>(options.seeds, 0));
   TW_TRY(study.stability, stability(question, data, asked, context.threads, study.stability_samples));
+  if (context.stop.asked()) throw Stopped{};
   return study;
 }
 

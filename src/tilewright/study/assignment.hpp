@@ -43,7 +43,8 @@ struct AssignmentStudy {
   Coverage coverage;
 };
 
-// Explores, correlates, clusters, and asks how firm that is.
+// Explores, correlates, clusters, and asks how firm that is. Throws Stopped where the context stops it: half of it answers
+// nothing.
 Result<AssignmentStudy> assign(const MappingJob& job, const AssignmentOptions& options, RunContext& context);
 
 // "mobilenet_v2 on eyeriss, edp".

@@ -83,7 +83,10 @@ OptionTable options_of(CodesignOptions& options) {
   const OptionTraits search{.group = "Search"}, run{.group = "Run and results"};
   append(table,
          OptionTable{
-             {"search", &options.search, "dcoc, autotvm, chameleon, random, genetic, exhaustive, …", search},
+             {"search", &options.search,
+              "dcoc (dcoc-network where one machine is searched for several layers), autotvm, chameleon, random, genetic, "
+              "exhaustive, …",
+              search},
              {"measurements",
               &options.measurements,
               fmt::format("per distinct layer, invalid and repeated ones too; default {}, with exhaustive all",
