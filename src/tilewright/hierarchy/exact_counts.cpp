@@ -486,9 +486,9 @@ double ExactCounter::mac_words(std::size_t tensor, const Loops& loops, std::size
   return words;
 }
 
-std::int64_t ExactCounter::tile(std::size_t tensor, const Loops& loops, std::size_t level) const {
+std::int64_t ExactCounter::tile(std::size_t tensor, const Extents& extents) const {
   std::int64_t words = 1;
-  const auto side = [&](std::uint8_t dim) { return std::min(loops.boundary[level][dim], bounds_[dim]); };
+  const auto side = [&](std::uint8_t dim) { return std::min(extents[dim], bounds_[dim]); };
   for (const Rank& rank : views_[tensor].ranks) {
     words *= rank.dims.size() == 1
                  ? side(rank.dims[0])

@@ -36,8 +36,8 @@ class ExactCounter {
   Entries entries(std::size_t tensor, const Loops& loops, std::size_t level, std::size_t parent);
   // Words that the MACs take from, or give to, `parent` over the whole run.
   double mac_words(std::size_t tensor, const Loops& loops, std::size_t parent);
-  // Words of one whole tile of `level`.
-  std::int64_t tile(std::size_t tensor, const Loops& loops, std::size_t level) const;
+  // Words of one whole tile that covers `extents`.
+  std::int64_t tile(std::size_t tensor, const Extents& extents) const;
   // Steps of the nest in time, and copies of a level that ever have something to do.
   double steps(const Loops& loops);
   double copies(const Loops& loops, std::size_t level);

@@ -55,8 +55,8 @@ std::optional<Infeasible> HierarchyJudge::misfit(const Mapping& mapping, const L
       double need_bits = 0;
       for (std::size_t tensor = 0; tensor < problem_.tensors.size(); ++tensor) {
         if ((mapping.levels[index].keeps >> tensor & 1) == 0) continue;
-        need_bits +=
-            static_cast<double>(counter_.tile(tensor, loops, index)) * static_cast<double>(bits(tensor, index, loops));
+        need_bits += static_cast<double>(counter_.tile(tensor, loops.boundary[index])) *
+                     static_cast<double>(bits(tensor, index, loops));
       }
       const auto need = static_cast<std::int64_t>(std::ceil(need_bits / static_cast<double>(level.word_bits)));
       if (need > *usable) return Infeasible{Infeasible::Reason::Capacity, number, need, *usable};
@@ -87,7 +87,7 @@ void HierarchyJudge::count(std::size_t tensor, const Mapping& mapping, const Loo
     drains_[level][tensor] = 0;
     counts.kept = (mapping.levels[level].keeps >> tensor & 1) != 0;
     if (!counts.kept) continue;
-    counts.tile = counter_.tile(tensor, loops, level);
+    counts.tile = counter_.tile(tensor, loops.boundary[level]);
     // What the copies inside take; an output goes up every time and comes down again but for the first.
     double taken = 0, delivered = 0;
     if (inside) {

@@ -1,0 +1,53 @@
+#include "tilewright/hierarchy/tile_needs.hpp"
+
+#include <algorithm>
+
+namespace tilewright::hierarchy {
+namespace {
+
+// An output is a partial sum or not by loops that may not be known yet: the narrower of the two.
+double least_bits(TensorKind kind, const ElementBits& bits, std::int64_t word) {
+  const auto or_word = [&](std::int64_t given) { return static_cast<double>(given == 0 ? word : given); };
+  switch (kind) {
+    case TensorKind::Weight:
+      return or_word(bits.weights);
+    case TensorKind::Input:
+      return or_word(bits.inputs);
+    case TensorKind::Output:
+      break;
+  }
+  return std::min(or_word(bits.outputs), or_word(bits.partial_sums));
+}
+
+}  // namespace
+
+TileNeeds::TileNeeds(const Problem& problem, const Machine& machine, Judge judge) : tensor_count_(problem.tensors.size()) {
+  if (judge == Judge::Hierarchy) {
+    counter_.emplace(problem);
+  } else {
+    for (const Tensor& tensor : problem.tensors) views_.emplace_back(tensor, problem.dims.size());
+  }
+  for (const StorageLevel& level : machine.levels) {
+    Room& room = rooms_.emplace_back();
+    if (const auto usable = level.usable()) room.bits = static_cast<double>(*usable) * static_cast<double>(level.word_bits);
+    for (std::size_t tensor = 0; tensor < tensor_count_; ++tensor) {
+      room.element_bits[tensor] = judge == Judge::Hierarchy
+                                      ? least_bits(problem.tensors[tensor].kind, machine.bits, level.word_bits)
+                                      : static_cast<double>(level.word_bits);
+    }
+  }
+}
+
+bool TileNeeds::fits(std::size_t level, TensorMask keeps, const Extents& extents) const {
+  const Room& room = rooms_[level];
+  if (!room.bits) return true;
+  double need = 0;
+  for (std::size_t tensor = 0; tensor < tensor_count_; ++tensor) {
+    if ((keeps >> tensor & 1) == 0) continue;
+    const std::int64_t words = counter_ ? counter_->tile(tensor, extents) : views_[tensor].words(extents);
+    need += static_cast<double>(words) * room.element_bits[tensor];
+  }
+  return need <= *room.bits;
+}
+
+}  // namespace tilewright::hierarchy

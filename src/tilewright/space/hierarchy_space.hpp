@@ -1,0 +1,144 @@
+// The mappings of one problem on a machine with memory levels as a design space.
+//
+//   keep.Weights@L2    whether the level keeps the tensor, where the restriction leaves it free
+//   place.K#0          the block that the first prime factor of dimension K goes to, the innermost block first: along X or Y
+//                      inside a level, or in time at it; equal primes are told apart by nothing and stand in rising blocks
+//   order.K@L2         rank of the loop in time at the level, 0 = innermost; ties in the order of the dimensions
+//   spread.K@L2        rank along its axis inside the level, where neighbours matter
+//
+// So moving one prime from one block to another is one change. Masks ask whether what is placed so far fits with everything
+// else outside; as tiles only grow, no mapping that fits is lost. Factors are exact: ragged tiles are not in the space.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tilewright/hierarchy/evaluator.hpp"
+#include "tilewright/hierarchy/restriction.hpp"
+#include "tilewright/hierarchy/tile_needs.hpp"
+#include "tilewright/space/design_space.hpp"
+
+namespace tilewright {
+
+struct HierarchySpaceOptions {
+  hierarchy::Judge judge = hierarchy::Judge::Hierarchy;
+  std::optional<hierarchy::Restriction> restriction = {};  // nothing = what the machine itself demands
+};
+
+class HierarchySpace final : public DesignSpace {
+ public:
+  // Problem and machine have passed check(). An Error when the judge does not count such a problem, or when the restriction
+  // leaves no mapping.
+  static Result<std::unique_ptr<HierarchySpace>> make(std::string name, hierarchy::Problem problem,
+                                                      hierarchy::Machine machine, const HierarchySpaceOptions& options);
+
+  const std::string& name() const override { return name_; }
+  const std::vector<Parameter>& parameters() const override { return parameters_; }
+  void choices(PointView point, std::size_t parameter, Choices& choices) const override;
+  double value(std::size_t parameter, std::int32_t index) const override;
+  std::string value_name(std::size_t parameter, std::int32_t index) const override;
+  void canonicalise(std::span<std::int32_t> point) const override;
+  std::unique_ptr<PointEvaluator> evaluator() const override;
+  std::string reason_name(std::uint8_t reason) const override;
+  const std::vector<float>& features() const override { return features_; }
+  void append_design(PointView point, std::string& bytes) const override;
+  std::optional<Point> point_of_design(std::string_view bytes) const override;
+  std::string design_text(std::string_view bytes) const override;
+  std::uint64_t problem_key() const override { return key_; }
+  std::string problem_text() const override;
+  double log10_size() const override;
+
+  hierarchy::Mapping mapping(PointView point) const;
+  // The point that means `mapping`, if the space has one.
+  std::optional<Point> point_of(const hierarchy::Mapping& mapping) const;
+
+  // A point made greedily: primes of the dimensions in the order of `wishes`, each into the first block that takes it, all
+  // others outermost; loops of a block in the order of `inside`, the innermost first. Empty wishes give the outermost
+  // mapping.
+  struct Wish {
+    std::uint8_t dim = 0;
+    std::uint8_t level = 0;
+    enum class Where : std::uint8_t { X, Y, Spread, Time } where = Where::Time;  // Spread: X, or else Y
+    std::int64_t most = 0;                                                       // factor; 0 = as much as fits
+  };
+  Point greedy(std::span<const Wish> wishes, std::span<const std::uint8_t> inside) const;
+
+  const hierarchy::Problem& problem() const { return problem_; }
+  const hierarchy::Machine& machine() const { return machine_; }
+  const hierarchy::Restriction& restriction() const { return restriction_; }
+  hierarchy::Judge judge() const { return judge_; }
+
+ private:
+  enum class Axis : std::uint8_t { X, Y, Time };
+  struct Place {
+    std::uint8_t level = 0;
+    Axis axis = Axis::Time;
+    bool operator==(const Place&) const = default;
+  };
+  struct Meaning {
+    enum class Kind : std::uint8_t { Keep, Prime, Order, Spread } kind;
+    std::uint8_t level = 0;
+    std::uint8_t dim = 0;    // or the tensor, of Keep
+    std::int64_t prime = 1;  // of Prime
+  };
+  using LevelFactors = std::array<std::array<std::int64_t, hierarchy::kMostDims>, 3>;  // by axis and dimension
+  using Factors = std::array<LevelFactors, hierarchy::kMostLevels>;
+
+  HierarchySpace(std::string name, hierarchy::Problem problem, hierarchy::Machine machine,
+                 const HierarchySpaceOptions& options);
+  Result<Done> lay_out();
+  Result<Done> add_keeps();
+  void set_places();
+  Result<Done> add_primes(std::uint8_t dim);
+  void add_ranks(std::uint8_t level, bool spatial);
+  void set_features();
+  void set_key();
+  void add(const Meaning& meaning, std::string name, ParameterKind kind, Role role, std::int32_t value_count);
+
+  const hierarchy::BlockRestriction& restriction_of(const Place& place) const;
+  std::optional<Axis> fixed_axis(std::uint8_t level, std::uint8_t dim) const;
+  bool spreads_in_fixed_order(std::uint8_t level) const;
+  bool can_stand(std::uint8_t dim, std::uint8_t level, bool spatial) const;
+  bool has_neighbours(std::uint8_t level) const;
+
+  // What the entries before `end` say.
+  void set_factors(PointView point, std::size_t end, Factors& factors) const;
+  hierarchy::TensorMask keeps(PointView point, std::uint8_t level, std::size_t end) const;
+  void multiply(hierarchy::Extents& extents, const LevelFactors& factors) const;
+  hierarchy::Extents tile_of(const Factors& factors, std::size_t level) const;
+  void keep_choices(PointView point, std::size_t parameter, Choices& choices) const;
+  std::uint32_t levels_with_room(const Factors& factors, PointView point, std::uint8_t dim, std::int64_t prime) const;
+  bool has_copies(const Factors& factors, const Place& place, std::int64_t prime) const;
+  bool takes(const Factors& factors, std::uint32_t room, const Place& place, std::uint8_t dim, std::int64_t prime) const;
+  void prime_choices(PointView point, std::size_t parameter, Choices& choices) const;
+  bool stands(const Factors& factors, const Meaning& rank) const;
+  void set_order(hierarchy::Block& block, PointView point, std::uint8_t level, bool spatial) const;
+  bool set_places(Point& point, const hierarchy::Mapping& mapping) const;
+
+  std::string name_;
+  hierarchy::Problem problem_;
+  hierarchy::Machine machine_;
+  hierarchy::Judge judge_;
+  hierarchy::Restriction restriction_;
+  hierarchy::TileNeeds needs_;
+  std::vector<Place> places_;  // the innermost first
+  std::vector<Parameter> parameters_;
+  std::vector<Meaning> meanings_;
+  std::vector<std::vector<std::int32_t>> allowed_;  // by dimension: indices into places_
+  struct Group {                                    // rank parameters of one block
+    std::size_t begin = 0, end = 0;
+    std::uint8_t level = 0;
+    bool spatial = false;
+  };
+  std::vector<Group> groups_;
+  std::vector<std::pair<std::size_t, std::size_t>> primes_;  // parameters of each dimension: begin, end
+  Factors fixed_{};                                          // what the restriction demands; 1 elsewhere
+  std::vector<hierarchy::TensorMask> kept_;                  // by level: what is kept in any case
+  bool is_checked_ = false;                                  // the restriction asks for more than parameters and masks give
+  std::vector<float> features_;
+  std::uint64_t key_ = 0;
+};
+
+}  // namespace tilewright
