@@ -11,6 +11,7 @@
 #include "tilewright/app/settings_text.hpp"
 #include "tilewright/app/verb.hpp"
 #include "tilewright/base/text.hpp"
+#include "tilewright/report/hierarchy_mapping.hpp"
 #include "tilewright/report/mapping.hpp"
 #include "tilewright/study/common_options.hpp"
 #include "tilewright/study/mapping_run.hpp"
@@ -61,11 +62,9 @@ MapRequest spelt_out(const MapArguments& arguments) {
   return request;
 }
 
-Result<int> map_and_tell(const MapArguments& arguments) {
-  const MapRequest request = spelt_out(arguments);
-  if (arguments.show_settings) return show_settings(request.search.search, request.search.settings);
-  ThreadPool threads(static_cast<std::size_t>(arguments.threads));
-  TW_TRY(const MappingJob job, read_mapping_job(request.inputs, request.mapping, threads));
+// A job of either kind of machine, searched, written and told.
+template <typename Job>
+Result<int> map_and_tell(const Job& job, const MapRequest& request, const MapArguments& arguments, ThreadPool& threads) {
   ProgressLine line;
   RunContext context{.threads = threads, .progress = line.progress(), .stop = listen_for_stop()};
   std::optional<RunDirectory> directory;
@@ -75,7 +74,7 @@ Result<int> map_and_tell(const MapArguments& arguments) {
     context.directory = &directory.emplace(std::move(opened));
   }
   const auto start = std::chrono::steady_clock::now();
-  TW_TRY(MappingStudy study, map(job, request.search, context));
+  TW_TRY(auto study, map(job, request.search, context));
   line.end();
   study.command = request.command;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -84,7 +83,7 @@ Result<int> map_and_tell(const MapArguments& arguments) {
     TW_TRY([[maybe_unused]] const Done ended, directory->end());
   }
   print(arguments.json ? to_json(study) : to_text(study));
-  const MappingTotals totals = totals_of(study);
+  const auto totals = totals_of(study);
   say(fmt::format("{} samples in {:.1f} s ({} per second){}{}\n", with_thousands(totals.samples), seconds,
                   with_thousands(static_cast<std::int64_t>(static_cast<double>(totals.samples) / std::max(1e-9, seconds))),
                   study.known_before > 0 ? fmt::format(", {} points known before", with_thousands(study.known_before)) : "",
@@ -93,8 +92,21 @@ Result<int> map_and_tell(const MapArguments& arguments) {
   return totals.failed > 0 ? kExitInfeasible : kExitDone;
 }
 
+Result<int> map_as_asked(const MapArguments& arguments) {
+  const MapRequest request = spelt_out(arguments);
+  if (arguments.show_settings) return show_settings(request.search.search, request.search.settings);
+  ThreadPool threads(static_cast<std::size_t>(arguments.threads));
+  TW_TRY(const bool levels, has_memory_levels(request.inputs.hardware, request.mapping));
+  if (levels) {
+    TW_TRY(const HierarchyJob job, read_hierarchy_job(request.inputs, request.mapping, threads));
+    return map_and_tell(job, request, arguments, threads);
+  }
+  TW_TRY(const MappingJob job, read_mapping_job(request.inputs, request.mapping, threads));
+  return map_and_tell(job, request, arguments, threads);
+}
+
 int run_map(const MapArguments& arguments) {
-  const Result<int> code = map_and_tell(arguments);
+  const Result<int> code = map_as_asked(arguments);
   return code ? *code : report(code.error());
 }
 

@@ -50,3 +50,10 @@ class Evaluator {
 };
 
 }  // namespace tilewright::hierarchy
+
+template <>
+struct tilewright::Names<tilewright::hierarchy::Judge> {
+  static constexpr std::string_view kWhat = "model";
+  static constexpr NameTable<hierarchy::Judge, 2> kTable = {
+      {{hierarchy::Judge::Timeloop, "timeloop"}, {hierarchy::Judge::Hierarchy, "hierarchy"}}};
+};

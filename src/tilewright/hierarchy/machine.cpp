@@ -1,8 +1,11 @@
 #include "tilewright/hierarchy/machine.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
+
+#include "tilewright/base/text.hpp"
 
 namespace tilewright::hierarchy {
 namespace {
@@ -32,11 +35,13 @@ std::optional<std::string> mesh_fault(std::int64_t instances, std::int64_t mesh_
   return std::nullopt;
 }
 
+constexpr std::int64_t kMostElementBits = 1024;
+
 std::optional<std::string> bits_fault(const ElementBits& bits) {
-  if (auto fault = outside("bits of weights", bits.weights, 0, 1024)) return fault;
-  if (auto fault = outside("bits of inputs", bits.inputs, 0, 1024)) return fault;
-  if (auto fault = outside("bits of outputs", bits.outputs, 0, 1024)) return fault;
-  return outside("bits of partial_sums", bits.partial_sums, 0, 1024);
+  if (auto fault = outside("bits of weights", bits.weights, 0, kMostElementBits)) return fault;
+  if (auto fault = outside("bits of inputs", bits.inputs, 0, kMostElementBits)) return fault;
+  if (auto fault = outside("bits of outputs", bits.outputs, 0, kMostElementBits)) return fault;
+  return outside("bits of partial_sums", bits.partial_sums, 0, kMostElementBits);
 }
 
 }  // namespace
@@ -129,6 +134,29 @@ Result<Machine> check(Machine machine, const std::string& where) {
     }
   }
   return machine;
+}
+
+Result<ElementBits> element_bits(std::string_view text, ElementBits bits) {
+  const std::array<std::pair<std::string_view, std::int64_t*>, 4> fields = {{{"weights", &bits.weights},
+                                                                             {"inputs", &bits.inputs},
+                                                                             {"outputs", &bits.outputs},
+                                                                             {"partial_sums", &bits.partial_sums}}};
+  for (const std::string_view part : split(text, ',')) {
+    const auto equals = part.find('=');
+    const std::string_view word = trim(part.substr(0, equals));
+    const auto field = std::ranges::find(fields, word, &std::pair<std::string_view, std::int64_t*>::first);
+    if (equals == std::string_view::npos || field == fields.end()) {
+      return invalid(
+          fmt::format("--bits has '{}', expected weights=N, inputs=N, outputs=N or partial_sums=N", printable(part)));
+    }
+    const auto number = parse_integer(trim(part.substr(equals + 1)));
+    if (!number || *number < 1 || *number > kMostElementBits) {
+      return invalid(
+          fmt::format("--bits: {} is '{}', expected 1 to {}", word, printable(part.substr(equals + 1)), kMostElementBits));
+    }
+    *field->second = *number;
+  }
+  return bits;
 }
 
 AccessEnergy table_energy(const StorageLevel& level) {

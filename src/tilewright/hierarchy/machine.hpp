@@ -75,6 +75,8 @@ struct ElementBits {
   std::int64_t weights = 0, inputs = 0, outputs = 0, partial_sums = 0;
   bool operator==(const ElementBits&) const = default;
 };
+// "weights=4,inputs=8,outputs=16,partial_sums=32", any of them; what is not named stays.
+Result<ElementBits> element_bits(std::string_view text, ElementBits bits);
 
 struct Machine {
   std::string name;

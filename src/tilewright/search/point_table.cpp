@@ -85,6 +85,14 @@ std::vector<PointTable::MetricColumn> mapping_metric_columns() {
           {"pes", [](const Metrics& m) -> std::optional<double> { return m.pes; }}};
 }
 
+std::vector<PointTable::MetricColumn> hierarchy_metric_columns() {
+  return {{"latency_cycles", [](const Metrics& m) -> std::optional<double> { return m.latency; }},
+          {"energy_nj", [](const Metrics& m) -> std::optional<double> { return m.energy; }},
+          {"edp", [](const Metrics& m) -> std::optional<double> { return m.edp(); }},
+          {"area_um2", [](const Metrics& m) -> std::optional<double> { return m.area; }},
+          {"power_mw", [](const Metrics& m) -> std::optional<double> { return m.power; }}};
+}
+
 std::vector<PointTable::MetricColumn> codesign_metric_columns() {
   return {{"latency_cycles", [](const Metrics& m) -> std::optional<double> { return m.latency; }},
           {"energy_nj", [](const Metrics& m) -> std::optional<double> { return m.energy; }},

@@ -46,6 +46,7 @@ class PointTable {
 
 // What the points of a mapping run and of a codesign run are measured in.
 std::vector<PointTable::MetricColumn> mapping_metric_columns();
+std::vector<PointTable::MetricColumn> hierarchy_metric_columns();
 std::vector<PointTable::MetricColumn> codesign_metric_columns();
 
 }  // namespace tilewright

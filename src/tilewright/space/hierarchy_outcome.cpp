@@ -11,6 +11,8 @@ constexpr std::uint8_t kLevels = 64;  // room for the level beside the reason
 constexpr std::uint8_t kMacs = kLevels - 1;
 static_assert(hierarchy::kMostLevels < kMacs);
 
+}  // namespace
+
 std::optional<double> area_of(const hierarchy::Machine& machine) {
   if (!machine.mac.area) return std::nullopt;
   double sum = machine.mac.area->value * static_cast<double>(machine.mac.instances);
@@ -21,8 +23,6 @@ std::optional<double> area_of(const hierarchy::Machine& machine) {
   }
   return sum;
 }
-
-}  // namespace
 
 Metrics metrics_of(const hierarchy::Cost& cost, std::int64_t computes, const hierarchy::Machine& machine) {
   const double cycles = static_cast<double>(cost.cycles.value);

@@ -14,6 +14,8 @@ inline constexpr std::uint8_t kRestrictedReason = 254;
 
 // Power is energy over time; area is the machine's, where it says what everything takes.
 Outcome outcome_of(const hierarchy::Evaluation& evaluation, std::int64_t computes, const hierarchy::Machine& machine);
+// um² of everything on the chip; nothing where a part does not say what it takes.
+std::optional<double> area_of(const hierarchy::Machine& machine);
 Metrics metrics_of(const hierarchy::Cost& cost, std::int64_t computes, const hierarchy::Machine& machine);
 std::string hierarchy_reason(std::uint8_t reason, const hierarchy::Machine& machine);  // "capacity of GlobalBuf"
 

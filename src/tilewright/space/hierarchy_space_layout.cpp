@@ -8,6 +8,7 @@
 #include "tilewright/base/checksum.hpp"
 #include "tilewright/hierarchy/machine_yaml.hpp"
 #include "tilewright/hierarchy/mapping_text.hpp"
+#include "tilewright/hierarchy/problem_json.hpp"
 #include "tilewright/space/design_bytes.hpp"
 #include "tilewright/space/hierarchy_space.hpp"
 
@@ -247,19 +248,8 @@ void HierarchySpace::set_key() {
 }
 
 std::string HierarchySpace::problem_text() const {
-  nlohmann::ordered_json json{{"judge", judge_ == Judge::Timeloop ? "timeloop" : "hierarchy"},
-                              {"dims", problem_.dims},
-                              {"bounds", problem_.bounds},
-                              {"tensors", nlohmann::ordered_json::array()}};
-  for (const hierarchy::Tensor& tensor : problem_.tensors) {
-    nlohmann::ordered_json ranks = nlohmann::ordered_json::array();
-    for (const auto& rank : tensor.ranks) {
-      nlohmann::ordered_json terms = nlohmann::ordered_json::array();
-      for (const hierarchy::Term& term : rank) terms.push_back({std::string(1, problem_.dims[term.dim]), term.coefficient});
-      ranks.push_back(std::move(terms));
-    }
-    json["tensors"].push_back({{"name", tensor.name}, {"kind", static_cast<int>(tensor.kind)}, {"ranks", std::move(ranks)}});
-  }
+  nlohmann::ordered_json json = to_json(problem_);
+  json["model"] = tilewright::name(judge_);
   return json.dump();
 }
 

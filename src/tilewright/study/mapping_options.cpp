@@ -85,6 +85,26 @@ OptionField layer_field(std::string& layer) { return {"layer", &layer, "name of 
 
 OptionField model_field(Model& model) { return {"model", worded(model), "sound, exact, maestro, maestro@e1d8efd"}; }
 
+OptionField model_field(MappingOptions& options) {
+  std::vector<std::string> words = names<Model>();
+  for (std::string& word : names<hierarchy::Judge>()) words.push_back(std::move(word));
+  const auto read = [&options, words](const std::string& text) -> Result<Done> {
+    const auto judge = named<hierarchy::Judge>(text);
+    options.judge.reset();
+    if (judge) {
+      options.judge = *judge;
+      return Done{};
+    }
+    const auto model = named<Model>(text);
+    if (!model) return unknown_name(Names<Model>::kWhat, text, words);
+    options.model = *model;
+    return Done{};
+  };
+  const auto text = [&options] { return std::string(options.judge ? name(*options.judge) : name_of(options.model)); };
+  return {"model", Worded{text, read, words},
+          "sound, exact, maestro, maestro@e1d8efd; of machines with memory levels: hierarchy (their default), timeloop"};
+}
+
 OptionField constraints_field(Constraints& constraints, std::string_view group) {
   return {"constraints", worded(constraints), "limits of the machine: hard, soft, report", {.group = group}};
 }
@@ -96,7 +116,7 @@ OptionTable options_of(MappingInputs& inputs, MappingOptions& options, NetworkIs
       layer_field(options.layer),
       {"objective", worded(options.objective),
        "latency, energy, edp, throughput, area, power, weighted:A=2,B=1, lexicographic:A,B, pareto:A,B"},
-      model_field(options.model),
+      model_field(options),
       batch_field(inputs.batch),
       dim_field(inputs.dims),
       {"space", worded(options.space), "mapping, or archgym: the 17 parameters of MaestroGym", {.group = kSpace}},
@@ -104,6 +124,14 @@ OptionTable options_of(MappingInputs& inputs, MappingOptions& options, NetworkIs
       {"levels",
        worded(options.levels),
        "cluster levels: auto (by array and layer), 1, 2, 3, or a range like 1-3",
+       {.group = kSpace}},
+      {"restrict_to",
+       &options.restrict_to,
+       "a Timeloop file of constraints: only such mappings of a machine with memory levels",
+       {.flag = "restrict", .group = kSpace}},
+      {"bits",
+       &options.bits,
+       "weights=4,inputs=8,outputs=16,partial_sums=32: widths of elements on a machine with memory levels",
        {.group = kSpace}},
       {"search_pes", &options.search_pes, "the number of processing elements is searched too", {.group = kSpace}},
       constraints_field(options.constraints, kLimits)};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tilewright/base/options.hpp"
+#include "tilewright/hierarchy/evaluator.hpp"
 #include "tilewright/space/mapping_space.hpp"
 #include "tilewright/space/objective.hpp"
 
@@ -50,6 +51,9 @@ struct MappingOptions : LimitOptions {
   std::string layer = {};    // one layer only; empty = all
   Objective objective = {};  // its limits are those above
   Model model = Model::Sound;
+  std::optional<hierarchy::Judge> judge = {};  // takes the model's place on machines with memory levels
+  std::string restrict_to = {};                // a Timeloop file of constraints; empty = everything is searched
+  std::string bits = {};                       // "weights=4,inputs=8": widths of elements instead of the machine's
   Constraints constraints = Constraints::Hard;
   SpaceKind space = SpaceKind::Mapping;
   Tiles tiles = Tiles::Divisors;
@@ -62,6 +66,7 @@ enum class NetworkIs { Place, Flag };  // how it is named on the command line
 // All of them but `no_classics`, for which verbs have different words.
 OptionTable options_of(MappingInputs& inputs, MappingOptions& options, NetworkIs network);
 OptionField model_field(Model& model);
+OptionField model_field(MappingOptions& options);  // of both kinds of machine
 OptionField constraints_field(Constraints& constraints, std::string_view group = "");
 OptionField network_field(std::string& network, NetworkIs is);
 OptionField hardware_field(std::string& hardware);

@@ -5,12 +5,24 @@
 
 #include "tilewright/base/checksum.hpp"
 #include "tilewright/base/file.hpp"
+#include "tilewright/hierarchy/machine_yaml.hpp"
 #include "tilewright/study/run_directory.hpp"
 
 namespace tilewright {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+std::string run_text(const MapRequest& request, const Json& inputs) {
+  MapRequest asked = request;
+  const Json json{{"format", kRunFormat},
+                  {"verb", "map"},
+                  {"version", TILEWRIGHT_VERSION},
+                  {"command", request.command},
+                  {"arguments", to_json(options_of(asked))},
+                  {"inputs", inputs}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 }  // namespace
 
@@ -25,16 +37,15 @@ OptionTable options_of(MapRequest& request) {
 }
 
 std::string run_json(const MapRequest& request, const MappingJob& job) {
-  MapRequest asked = request;
-  const Json json{{"format", kRunFormat},
-                  {"verb", "map"},
-                  {"version", TILEWRIGHT_VERSION},
-                  {"command", request.command},
-                  {"arguments", to_json(options_of(asked))},
-                  {"inputs",
-                   {{"network", checksum_text(checksum(to_yaml(job.network)))},
-                    {"hardware", checksum_text(checksum(to_yaml(job.accelerator)))}}}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return run_text(request, {{"network", checksum_text(checksum(to_yaml(job.network)))},
+                            {"hardware", checksum_text(checksum(to_yaml(job.accelerator)))}});
+}
+
+std::string run_json(const MapRequest& request, const HierarchyJob& job) {
+  Json inputs{{"network", checksum_text(checksum(job.network_text))},
+              {"hardware", checksum_text(checksum(to_yaml(job.machine)))}};
+  if (!job.restriction.empty()) inputs["restriction"] = checksum_text(checksum(job.restriction));
+  return run_text(request, inputs);
 }
 
 Result<MapRequest> read_map_run(const std::filesystem::path& directory) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tilewright/study/hierarchy_mapping.hpp"
 #include "tilewright/study/mapping.hpp"
 
 namespace tilewright {
@@ -19,6 +20,7 @@ OptionTable options_of(MapRequest& request);
 
 // Everything the run depends on, as JSON; nothing about how or where it is done.
 std::string run_json(const MapRequest& request, const MappingJob& job);
+std::string run_json(const MapRequest& request, const HierarchyJob& job);
 // The request of the run in a directory.
 Result<MapRequest> read_map_run(const std::filesystem::path& directory);
 

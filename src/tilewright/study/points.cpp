@@ -43,6 +43,14 @@ Result<Done> stream_points(const fs::path& directory, const std::string& layer, 
   if (verb == "map") {
     TW_TRY(const MapRequest map, read_map_run(directory));
     ThreadPool threads(0);  // all processors
+    TW_TRY(const bool levels, has_memory_levels(map.inputs.hardware, map.mapping));
+    if (levels) {
+      TW_TRY(const HierarchyJob job, read_hierarchy_job(map.inputs, map.mapping, threads));
+      TW_TRY([[maybe_unused]] const Done same, check_same_run(directory, run_json(map, job)));
+      TW_TRY(std::vector<PointTable::Problem> problems, chosen(job.problems, layer, directory.string()));
+      return stream({std::move(problems), job.options.objective, hierarchy_metric_columns()}, path_of(map.search.store),
+                    on_columns, on_point);
+    }
     TW_TRY(const MappingJob job, read_mapping_job(map.inputs, map.mapping, threads));
     TW_TRY([[maybe_unused]] const Done same, check_same_run(directory, run_json(map, job)));
     TW_TRY(std::vector<PointTable::Problem> problems, chosen(job.problems, layer, directory.string()));

@@ -23,16 +23,20 @@ Result<Verdicts> verify_document(const fs::path& path) {
   TW_TRY(const nlohmann::json plain, parse_json(text, path.string()));
   const Json json = Json::parse(text);
   const Json format = json.is_object() ? json.value("format", Json()) : Json();
-  const bool is_map = format == "tilewright-map-1", is_codesign = format == "tilewright-codesign-1";
+  using Verify = Result<Verdicts> (*)(const Json&, const fs::path&);
+  const std::map<std::string_view, Verify> known = {{"tilewright-map-1", verify_map},
+                                                    {"tilewright-map-2", verify_hierarchy_map},
+                                                    {"tilewright-codesign-1", verify_codesign}};
+  const auto computed = format.is_string() ? known.find(format.get_ref<const std::string&>()) : known.end();
   const bool has_digest = json.is_object() && json.contains("digest");
-  if (!is_map && !is_codesign && !has_digest) {
+  if (computed == known.end() && !has_digest) {
     return invalid(fmt::format(
         "{}: is no result of map or codesign, expected format tilewright-map-1 or tilewright-codesign-1", path.string()));
   }
   Verdicts verdicts;
   const auto broken = broken_seal(plain);
-  if (is_map || is_codesign) {
-    const Result<Verdicts> found = is_map ? verify_map(json, path.parent_path()) : verify_codesign(json, path.parent_path());
+  if (computed != known.end()) {
+    const Result<Verdicts> found = computed->second(json, path.parent_path());
     if (found) {
       verdicts = *found;
     } else if (has_digest) {

@@ -16,6 +16,7 @@ namespace tilewright {
 
 // `directory` is where the document lies.
 Result<Verdicts> verify_map(const nlohmann::ordered_json& json, const std::filesystem::path& directory);
+Result<Verdicts> verify_hierarchy_map(const nlohmann::ordered_json& json, const std::filesystem::path& directory);
 Result<Verdicts> verify_codesign(const nlohmann::ordered_json& json, const std::filesystem::path& directory);
 
 // Where a result that was computed again and written differs from what the file says, but for version and digest; a layer is

@@ -1,0 +1,135 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "tilewright/base/text.hpp"
+#include "tilewright/hierarchy/mapping_text.hpp"
+#include "tilewright/report/hierarchy_mapping.hpp"
+#include "tilewright/report/page.hpp"
+#include "tilewright/study/units.hpp"
+
+namespace tilewright {
+namespace {
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::string machine_card(const hierarchy::Machine& machine) {
+  std::vector<std::vector<std::string>> rows;
+  const auto or_dash = [](const auto& value) { return value ? fmt::format("{:g}", static_cast<double>(*value)) : "–"; };
+  for (std::size_t level = machine.levels.size(); level-- > 0;) {
+    const hierarchy::StorageLevel& storage = machine.levels[level];
+    const auto& bandwidth = storage.shared_bandwidth ? storage.shared_bandwidth : storage.read_bandwidth;
+    rows.push_back({html_escaped(storage.name), with_thousands(storage.instances),
+                    storage.capacity ? with_thousands(*storage.capacity) : "–", fmt::format("{}", storage.word_bits),
+                    or_dash(bandwidth), short_number(storage.energy.read.value / static_cast<double>(storage.block_size))});
+  }
+  rows.push_back({html_escaped(machine.mac.name), with_thousands(machine.mac.instances), "–",
+                  fmt::format("{}", machine.mac.word_bits), "–", short_number(machine.mac.energy.value)});
+  return table({{"level", false},
+                {"copies"},
+                {"words", true, "per copy"},
+                {"bits"},
+                {"words/cycle", true, "read, per copy"},
+                {"pJ/word", true, "of a read; of a MAC"}},
+               rows);
+}
+
+// Energy of every level by tensor, of the whole network.
+std::string energy_table(const HierarchyStudy& study, const HierarchyTotals& totals) {
+  std::vector<std::vector<std::string>> rows;
+  const double all = std::max(1e-300, totals.energy.value);
+  for (std::size_t level = study.machine.levels.size(); level-- > 0;) {
+    std::vector<std::pair<std::string, double>> tensors;
+    double network = 0;
+    for (const HierarchyLayer& layer : study.layers) {
+      if (!layer.found) continue;
+      const double count = static_cast<double>(layer.count);
+      const hierarchy::LevelAnalysis& analysed = layer.found->analysis.levels[level];
+      network += analysed.network_energy.value * count;
+      for (std::size_t t = 0; t < layer.problem.tensors.size(); ++t) {
+        const std::string& name = layer.problem.tensors[t].name;
+        auto known = std::ranges::find(tensors, name, &std::pair<std::string, double>::first);
+        if (known == tensors.end()) known = tensors.insert(tensors.end(), {name, 0});
+        known->second += analysed.tensors[t].energy.value * count;
+      }
+    }
+    std::string split;
+    for (const auto& [name, energy] : tensors) {
+      if (energy > 0) split += fmt::format("{}{} {}", split.empty() ? "" : ", ", html_escaped(name), percent(energy / all));
+    }
+    if (network > 0) split += fmt::format("{}network {}", split.empty() ? "" : ", ", percent(network / all));
+    const double share = totals.levels[level].value / all;
+    rows.push_back({html_escaped(study.machine.levels[level].name), in_units(totals.levels[level].value * 1e-12, "J"),
+                    percent(share), bar(share, level % kColourCount), split});
+  }
+  const double share = totals.mac_energy.value / all;
+  rows.push_back({html_escaped(study.machine.mac.name), in_units(totals.mac_energy.value * 1e-12, "J"), percent(share),
+                  bar(share, kGrey), ""});
+  return table({{"where", false}, {"energy"}, {"share"}, {"", false}, {"by tensor", false}}, rows);
+}
+
+std::string layers_table(const HierarchyStudy& study) {
+  std::vector<std::vector<std::string>> rows;
+  for (const HierarchyLayer& layer : study.layers) {
+    std::string loops;
+    for (std::size_t dim = 0; dim < layer.problem.dims.size(); ++dim) {
+      loops += fmt::format("{}{}{}", loops.empty() ? "" : " ", layer.problem.dims[dim], layer.problem.bounds[dim]);
+    }
+    std::vector<std::string> row = {html_escaped(layer.name), fmt::format("{}", layer.count), html_escaped(loops)};
+    if (layer.found) {
+      const hierarchy::Cost& cost = layer.found->analysis.cost;
+      for (std::string cell :
+           {with_thousands(cost.cycles.value), in_units(cost.energy.value * 1e-12, "J"), short_number(cost.edp()),
+            percent(cost.utilization), html_escaped(bottleneck_of(*layer.found, study.machine)),
+            layer.dataflow_factor ? fmt::format("{:.2f}x {}", *layer.dataflow_factor, layer.dataflows.front().first)
+                                  : std::string("–")}) {
+        row.push_back(std::move(cell));
+      }
+    } else {
+      row.insert(row.end(), {"no mapping", "", "", "", "", ""});
+    }
+    rows.push_back(std::move(row));
+  }
+  return table({{"layer", false},
+                {"count"},
+                {"loops", false},
+                {"cycles"},
+                {"energy"},
+                {"EDP, J·cycles"},
+                {"MACs busy"},
+                {"limited by", false},
+                {"vs dataflow", true, "the objective of the best classic dataflow by ours"}},
+               rows);
+}
+
+}  // namespace
+
+std::string to_html(const HierarchyStudy& study) {
+  const HierarchyTotals totals = totals_of(study);
+  const double seconds = static_cast<double>(totals.cycles.value) / (study.machine.clock_ghz * 1e9);
+  std::string body = fmt::format("<h1>{} on {}</h1>", html_escaped(study.network), html_escaped(study.machine.name));
+  body += figures({{in_units(seconds, "s"), "per inference", fmt::format("{} cycles", with_thousands(totals.cycles.value))},
+                   {in_units(totals.energy.value * 1e-12, "J"), "per inference", power_text(totals.metrics.power)},
+                   {totals.dataflow_factor ? fmt::format("{:.2f}x", *totals.dataflow_factor) : "–", "vs dataflow",
+                    "the best classic of every layer, by ours"}});
+  for (const std::string& remark : remarks_of(study)) body += note(remark);
+  body += "<h2>Where the energy goes</h2>" + energy_table(study, totals);
+  body += "<h2>Layers</h2>" + layers_table(study);
+  body += "<h2>Machine</h2>" + machine_card(study.machine);
+  body += "<h2>Mappings</h2>";
+  for (const HierarchyLayer& layer : study.layers) {
+    if (!layer.found) continue;
+    body += fmt::format("<details><summary>{}</summary><pre>{}</pre></details>", html_escaped(layer.name),
+                        html_escaped(to_text(layer.found->mapping, layer.problem, study.machine)));
+  }
+  body += "<h2>How it was made</h2>" + properties({{"model", std::string(name(study.judge))},
+                                                   {"objective", name_of(study.objective)},
+                                                   {"search", fmt::format("{}, {} samples per layer, seed {}", study.search,
+                                                                          with_thousands(study.samples), study.seed)},
+                                                   {"coverage", to_text(study.coverage)},
+                                                   {"command", join(study.command, " ")},
+                                                   {"version", TILEWRIGHT_VERSION}});
+  return page(fmt::format("{} on {}", study.network, study.machine.name), body);
+}
+
+}  // namespace tilewright

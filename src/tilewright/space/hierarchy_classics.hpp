@@ -1,0 +1,20 @@
+// The classic dataflows on machines with memory levels: what is spread, and what stays, is the dataflow's; tiles take what
+// fits, from the innermost level outwards.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "tilewright/space/hierarchy_space.hpp"
+
+namespace tilewright {
+
+struct HierarchyClassic {
+  std::string_view name;  // "weight-stationary"
+  Point point;
+};
+
+// Those that are points of the space, each point under its first name. Not all of them need fit.
+std::vector<HierarchyClassic> classics_of(const HierarchySpace& space);
+
+}  // namespace tilewright

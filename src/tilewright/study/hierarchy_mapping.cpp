@@ -1,0 +1,156 @@
+#include "tilewright/study/hierarchy_mapping.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "tilewright/base/text.hpp"
+#include "tilewright/space/hierarchy_outcome.hpp"
+
+namespace tilewright {
+namespace {
+
+HierarchyLayer to_layer(const HierarchyProblem& problem, const Ledger& ledger, const HierarchyJob& job) {
+  HierarchyLayer layer;
+  layer.name = problem.name;
+  layer.count = problem.count;
+  layer.members = problem.members;
+  layer.problem = problem.space->problem();
+  layer.ledger = ledger;
+  for (const auto& [reason, count] : ledger.rejected) {
+    layer.rejected.emplace_back(reason == kOverLimit ? "over-limit" : problem.space->reason_name(reason), count);
+  }
+  std::ranges::stable_sort(layer.rejected, std::ranges::greater{}, &std::pair<std::string, std::int64_t>::second);
+  if (!job.options.no_classics) layer.ledger.classics = std::ssize(problem.classics);
+  if (ledger.best) layer.found.emplace().mapping = problem.space->mapping(ledger.best->point);
+  judge(layer, *problem.space, problem.classics, job.options.objective);
+  return layer;
+}
+
+SearchTask task_of(const HierarchyJob& job) {
+  SearchTask task{.title = fmt::format("{} on {}", job.network_name, job.machine.name), .objective = job.options.objective};
+  for (std::size_t i = 0; i < job.problems.size(); ++i) {
+    const HierarchyProblem& problem = job.problems[i];
+    task.names.push_back(problem.name);
+    task.spaces.push_back(problem.space.get());
+    if (job.options.no_classics) continue;
+    for (const HierarchyClassic& classic : problem.classics) task.known.push_back({i, classic.point});
+  }
+  return task;
+}
+
+}  // namespace
+
+std::optional<std::string> judge(HierarchyLayer& layer, const HierarchySpace& space,
+                                 const std::vector<HierarchyClassic>& classics, const Objective& objective) {
+  layer.log10_size = space.log10_size();
+  const auto evaluator = space.evaluator();
+  std::optional<Score> best;
+  for (const HierarchyClassic& classic : classics) {
+    const Outcome outcome = evaluator->evaluate(classic.point);
+    if (!outcome.feasible || broken_limit(objective.limits, outcome.metrics)) continue;
+    const Score score = score_of(objective, outcome.metrics);
+    layer.dataflows.emplace_back(classic.name, score[0]);
+    if (best && *best <= score) continue;
+    best = score;
+    layer.dataflow_metrics = outcome.metrics;
+  }
+  std::ranges::stable_sort(layer.dataflows, {}, &std::pair<std::string, double>::second);
+  if (!layer.found) return std::nullopt;
+  HierarchyLayer::Found& found = *layer.found;
+  if (auto what = violation(space.restriction(), found.mapping, space.problem(), space.machine())) return *what;
+  hierarchy::Evaluator all(space.problem(), space.machine(),
+                           {.judge = space.judge(), .detail = hierarchy::EvaluateOptions::Detail::All});
+  const hierarchy::Evaluation evaluation = all.evaluate(found.mapping);
+  if (const auto* infeasible = std::get_if<hierarchy::Infeasible>(&evaluation)) {
+    return fmt::format("is infeasible ({}): {}", name_of(infeasible->reason), to_sentence(*infeasible, space.machine()));
+  }
+  found.analysis = all.analysis();
+  found.analysis.cost = std::get<hierarchy::Cost>(evaluation);
+  found.metrics = metrics_of(found.analysis.cost, computes(space.problem()), space.machine());
+  found.score = score_of(objective, found.metrics);
+  if (best) layer.dataflow_factor = (*best)[0] / found.score[0];
+  if (const auto limit = broken_limit(objective.limits, found.metrics)) return fmt::format("breaks the limit on {}", *limit);
+  return std::nullopt;
+}
+
+HierarchyTotals totals_of(const HierarchyStudy& study) {
+  HierarchyTotals totals;
+  totals.levels.resize(study.machine.levels.size());
+  Metrics classic;
+  bool all_classic = true;
+  for (const HierarchyLayer& layer : study.layers) {
+    totals.classics += layer.ledger.classics;
+    totals.samples += layer.ledger.samples;
+    totals.valid += layer.ledger.valid;
+    totals.repeated += layer.ledger.repeated;
+    if (!layer.found) {
+      ++totals.failed;
+      continue;
+    }
+    const double count = static_cast<double>(layer.count);
+    const hierarchy::Analysis& analysis = layer.found->analysis;
+    accumulate(totals.metrics, layer.found->metrics, count);
+    totals.cycles.value += layer.count * analysis.cost.cycles.value;
+    totals.energy += analysis.cost.energy * count;
+    totals.mac_energy += analysis.mac_energy * count;
+    for (std::size_t level = 0; level < analysis.levels.size(); ++level) {
+      totals.levels[level] += (analysis.levels[level].energy + analysis.levels[level].network_energy) * count;
+    }
+    all_classic = all_classic && layer.dataflow_metrics;
+    if (layer.dataflow_metrics) accumulate(classic, *layer.dataflow_metrics, count);
+  }
+  for (Metrics* sums : {&totals.metrics, &classic}) {
+    if (sums->latency > 0) sums->power = sums->energy * 1e3 * study.machine.clock_ghz / sums->latency;
+  }
+  if (all_classic && totals.failed < study.layers.size()) {
+    totals.dataflow_factor = score_of(study.objective, classic)[0] / score_of(study.objective, totals.metrics)[0];
+  }
+  return totals;
+}
+
+std::string bottleneck_of(const HierarchyLayer::Found& found, const hierarchy::Machine& machine) {
+  const std::uint8_t level = found.analysis.cost.bottleneck;
+  return level == hierarchy::kMacLevel ? machine.mac.name : machine.levels[level].name;
+}
+
+std::vector<std::string> remarks_of(const HierarchyStudy& study) {
+  std::vector<std::string> remarks;
+  if (study.interrupted) {
+    remarks.push_back(fmt::format("Stopped early: {} of {} samples were spent; the best so far is kept.",
+                                  with_thousands(totals_of(study).samples),
+                                  with_thousands(study.samples * std::ssize(study.layers))));
+  }
+  for (const HierarchyLayer& layer : study.layers) {
+    if (layer.found) continue;
+    remarks.push_back(
+        fmt::format("Layer {}: none of {} samples is feasible ({}).", layer.name, with_thousands(layer.ledger.samples),
+                    layer.rejected.empty() ? "no sample was drawn" : "mostly " + layer.rejected.front().first));
+  }
+  return remarks;
+}
+
+Result<HierarchyStudy> map(const HierarchyJob& job, const SearchOptions& options, RunContext& context) {
+  TW_TRY(SearchStudy found, search(task_of(job), options, context));
+  HierarchyStudy study;
+  study.network = job.network_name;
+  study.machine = job.machine;
+  study.judge = *job.options.judge;
+  study.restriction = job.restriction;
+  study.objective = job.options.objective;
+  study.search = options.search;
+  study.samples = options.samples;
+  study.seed = options.seed;
+  study.settings = std::move(found.settings);
+  study.interrupted = found.interrupted;
+  study.coverage = job.coverage;
+  study.from = options.from;
+  study.known_before = found.known_before;
+  for (std::size_t i = 0; i < job.problems.size(); ++i) {
+    study.layers.push_back(to_layer(job.problems[i], found.ledgers[i], job));
+  }
+  if (const auto* agents = dynamic_cast<const AgentsStory*>(found.story.get())) study.agents = *agents;
+  return study;
+}
+
+}  // namespace tilewright

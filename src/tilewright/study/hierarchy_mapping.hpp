@@ -1,0 +1,114 @@
+// The best mapping of every layer of a network on a machine with memory levels: from a job to a study, and its JSON.
+//
+//   TW_TRY(const HierarchyJob job, read_hierarchy_job({.network = "net.onnx", .hardware = "zoo:eyeriss-dram"}, {},
+//   threads)); TW_TRY(const HierarchyStudy study, map(job, {.samples = 20'000}, context));
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tilewright/agents/agents_searcher.hpp"
+#include "tilewright/space/hierarchy_classics.hpp"
+#include "tilewright/study/mapping_options.hpp"
+#include "tilewright/study/search_study.hpp"
+#include "tilewright/workload/coverage.hpp"
+
+namespace tilewright {
+
+// One distinct layer, or the problem of a Timeloop file.
+struct HierarchyProblem {
+  std::string name;
+  std::int64_t count = 1;
+  std::vector<std::string> members;  // printable names of the network's layers that have this shape
+  std::unique_ptr<HierarchySpace> space;
+  std::vector<HierarchyClassic> classics;
+};
+
+struct HierarchyJob {
+  MappingInputs inputs;
+  MappingOptions options;  // with the judge, and the limits in the objective
+  std::string network_name;
+  std::string network_text;  // what the network's checksum is of
+  hierarchy::Machine machine;
+  std::string restriction;  // the text of a Timeloop file; may be empty
+  std::vector<HierarchyProblem> problems;
+  Coverage coverage;
+};
+
+// Whether the machine is one with memory levels, or is to be read as one.
+Result<bool> has_memory_levels(const std::string& hardware, const MappingOptions& options);
+// The network may also be a problem of Timeloop's. An Error when there is nothing to map or an option does not go with such
+// machines.
+Result<HierarchyJob> read_hierarchy_job(const MappingInputs& inputs, const MappingOptions& options, ThreadPool& threads);
+
+struct HierarchyLayer {
+  std::string name;
+  std::int64_t count = 1;
+  std::vector<std::string> members;
+  hierarchy::Problem problem;
+  double log10_size = 0;  // of the space
+
+  struct Found {
+    hierarchy::Mapping mapping;
+    hierarchy::Analysis analysis;
+    Metrics metrics;
+    Score score{};
+  };
+  std::optional<Found> found;
+  std::vector<std::pair<std::string, double>> dataflows;  // the classics that fit, and their objective; best first
+  std::optional<Metrics> dataflow_metrics;                // of the best
+  std::optional<double> dataflow_factor;                  // its objective by ours
+
+  Ledger ledger;
+  std::vector<std::pair<std::string, std::int64_t>> rejected;  // most frequent first
+};
+
+struct HierarchyStudy {
+  std::string network;
+  hierarchy::Machine machine;
+  hierarchy::Judge judge = hierarchy::Judge::Hierarchy;
+  std::string restriction;
+  Objective objective;
+  std::string search;
+  std::int64_t samples = 0;  // per layer
+  std::uint64_t seed = 1;
+  std::vector<SettingValue> settings;
+  std::vector<std::string> command;
+  bool interrupted = false;
+  std::vector<HierarchyLayer> layers;
+  Coverage coverage;
+  std::optional<AgentsStory> agents;
+  std::string from;
+  std::int64_t known_before = 0;  // points that the store had; not part of the result
+};
+
+// Of the whole network, each layer as often as it is there; layers without a mapping are left out.
+struct HierarchyTotals {
+  Metrics metrics;
+  Cycles cycles;
+  Picojoules energy, mac_energy;
+  std::vector<Picojoules> levels;  // storage and the network inside it
+  std::optional<double> dataflow_factor;
+  std::int64_t classics = 0, samples = 0, valid = 0, repeated = 0;
+  std::size_t failed = 0;  // layers
+};
+HierarchyTotals totals_of(const HierarchyStudy& study);
+
+// "GlobalBuf", or what the machine calls its MACs: what limits the speed.
+std::string bottleneck_of(const HierarchyLayer::Found& found, const hierarchy::Machine& machine);
+std::vector<std::string> remarks_of(const HierarchyStudy& study);
+
+Result<HierarchyStudy> map(const HierarchyJob& job, const SearchOptions& options, RunContext& context);
+
+// Everything that follows from the mapping of a layer. A mapping that breaks a rule is said.
+std::optional<std::string> judge(HierarchyLayer& layer, const HierarchySpace& space,
+                                 const std::vector<HierarchyClassic>& classics, const Objective& objective);
+
+inline constexpr std::string_view kHierarchyResultFormat = "tilewright-map-2";
+// The result file, which `verify` reads.
+std::string to_json(const HierarchyStudy& study);
+
+}  // namespace tilewright

@@ -1,0 +1,123 @@
+#include <nlohmann/json.hpp>
+
+#include "tilewright/base/seal.hpp"
+#include "tilewright/hierarchy/machine_yaml.hpp"
+#include "tilewright/hierarchy/mapping_text.hpp"
+#include "tilewright/hierarchy/problem_json.hpp"
+#include "tilewright/study/hierarchy_mapping.hpp"
+#include "tilewright/study/network_json.hpp"
+
+namespace tilewright {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const Metrics& metrics) {
+  return {{"latency", metrics.latency}, {"energy", metrics.energy},
+          {"edp", metrics.edp()},       {"area", metrics.area ? Json(*metrics.area) : Json()},
+          {"power", metrics.power},     {"macs", metrics.macs}};
+}
+
+Json levels_of(const hierarchy::Analysis& analysis, const hierarchy::Problem& problem, const hierarchy::Machine& machine) {
+  Json levels = Json::array();
+  for (std::size_t index = 0; index < analysis.levels.size(); ++index) {
+    const hierarchy::LevelAnalysis& level = analysis.levels[index];
+    Json json{{"name", machine.levels[index].name},
+              {"cycles", level.cycles},
+              {"energy_pj", level.energy.value},
+              {"network_energy_pj", level.network_energy.value},
+              {"tensors", Json::object()}};
+    for (std::size_t tensor = 0; tensor < problem.tensors.size(); ++tensor) {
+      const hierarchy::TensorCounts& counts = level.tensors[tensor];
+      if (!counts.kept) continue;
+      json["tensors"][problem.tensors[tensor].name] = {{"tile", counts.tile},
+                                                       {"reads", counts.reads},
+                                                       {"fills", counts.fills},
+                                                       {"updates", counts.updates},
+                                                       {"energy_pj", counts.energy.value}};
+    }
+    levels.push_back(std::move(json));
+  }
+  return levels;
+}
+
+Json to_json(const HierarchyLayer& layer, const HierarchyStudy& study) {
+  Json json{{"name", layer.name}, {"count", layer.count}, {"members", layer.members}, {"problem", to_json(layer.problem)}};
+  json["log10_space"] = layer.log10_size;
+  json["status"] = layer.found ? "ok" : "failed";
+  if (layer.found) {
+    const HierarchyLayer::Found& found = *layer.found;
+    const hierarchy::Cost& cost = found.analysis.cost;
+    json["cycles"] = cost.cycles.value;
+    json["energy_pj"] = cost.energy.value;
+    json["edp"] = cost.edp();
+    json["utilisation"] = cost.utilization;
+    json["bottleneck"] = bottleneck_of(found, study.machine);
+    json["metrics"] = to_json(found.metrics);
+    json["score"] = found.score;
+    json["mac_energy_pj"] = found.analysis.mac_energy.value;
+    json["levels"] = levels_of(found.analysis, layer.problem, study.machine);
+    json["mapping"] = to_yaml(found.mapping, layer.problem, study.machine);
+    if (layer.dataflow_factor) {
+      json["dataflow"] = layer.dataflows.front().first;
+      json["dataflow_factor"] = *layer.dataflow_factor;
+    }
+  }
+  json["dataflows"] = Json::object();
+  for (const auto& [name, objective] : layer.dataflows) json["dataflows"][name] = objective;
+  json["classics"] = layer.ledger.classics;
+  json["samples"] = layer.ledger.samples;
+  json["valid"] = layer.ledger.valid;
+  json["repeated"] = layer.ledger.repeated;
+  json["rejected"] = Json::object();
+  for (const auto& [reason, count] : layer.rejected) json["rejected"][reason] = count;
+  return json;
+}
+
+}  // namespace
+
+std::string to_json(const HierarchyStudy& study) {
+  const HierarchyTotals totals = totals_of(study);
+  Json json{{"format", kHierarchyResultFormat},
+            {"version", TILEWRIGHT_VERSION},
+            {"network", study.network},
+            {"machine", to_yaml(study.machine)},
+            {"model", name(study.judge)},
+            {"restriction", study.restriction},
+            {"objective", name_of(study.objective)},
+            {"search", study.search},
+            {"samples", study.samples},
+            {"seed", study.seed},
+            {"interrupted", study.interrupted},
+            {"settings", Json::object()},
+            {"limits", Json::object()}};
+  for (const SettingValue& setting : study.settings) json["settings"][setting.name] = setting.value;
+  for (const auto& [metric, limit] : limits_of(study.objective.limits)) json["limits"][std::string(name_of(metric))] = limit;
+  if (!study.from.empty()) json["from"] = study.from;
+  json["totals"] = to_json(totals.metrics);
+  json["totals"]["cycles"] = totals.cycles.value;
+  json["totals"]["energy_pj"] = totals.energy.value;
+  json["totals"]["mac_energy_pj"] = totals.mac_energy.value;
+  for (std::size_t level = 0; level < totals.levels.size(); ++level) {
+    json["totals"]["level_energy_pj"][study.machine.levels[level].name] = totals.levels[level].value;
+  }
+  json["totals"]["classics"] = totals.classics;
+  json["totals"]["samples"] = totals.samples;
+  json["totals"]["valid"] = totals.valid;
+  json["totals"]["repeated"] = totals.repeated;
+  if (totals.dataflow_factor) json["totals"]["dataflow_factor"] = *totals.dataflow_factor;
+  json["coverage"] = to_json(study.coverage);
+  json["layers"] = Json::array();
+  for (const HierarchyLayer& layer : study.layers) json["layers"].push_back(to_json(layer, study));
+  if (study.agents) {
+    json["agents"] = {{"origin", study.agents->assignment.origin},
+                      {"explored", study.agents->explored},
+                      {"revisions", study.agents->revisions},
+                      {"assignment", study.agents->assignment.agents}};
+  }
+  json["remarks"] = remarks_of(study);
+  return sealed(std::move(json), 1);
+}
+
+}  // namespace tilewright

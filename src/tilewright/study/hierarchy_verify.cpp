@@ -1,0 +1,177 @@
+#include <algorithm>
+
+#include "tilewright/base/json_difference.hpp"
+#include "tilewright/base/text.hpp"
+#include "tilewright/hierarchy/machine_yaml.hpp"
+#include "tilewright/hierarchy/mapping_text.hpp"
+#include "tilewright/hierarchy/problem_json.hpp"
+#include "tilewright/hierarchy/timeloop_yaml.hpp"
+#include "tilewright/study/mapping_run.hpp"
+#include "tilewright/study/network_json.hpp"
+#include "tilewright/study/run_directory.hpp"
+#include "tilewright/study/verification_parts.hpp"
+
+namespace tilewright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What a search has met and found, without anything that follows from it.
+Result<HierarchyLayer> layer_of(const Json& json, const hierarchy::Machine& machine) {
+  HierarchyLayer layer;
+  layer.name = json.at("name").get<std::string>();
+  layer.count = json.at("count").get<std::int64_t>();
+  layer.members = json.at("members").get<std::vector<std::string>>();
+  TW_TRY(layer.problem, hierarchy::problem_from(json.at("problem")));
+  layer.ledger.classics = json.at("classics").get<std::int64_t>();
+  layer.ledger.samples = json.at("samples").get<std::int64_t>();
+  layer.ledger.valid = json.at("valid").get<std::int64_t>();
+  layer.ledger.repeated = json.at("repeated").get<std::int64_t>();
+  for (const auto& [reason, count] : json.at("rejected").items()) {
+    layer.rejected.emplace_back(reason, count.get<std::int64_t>());
+  }
+  if (!json.contains("mapping")) return layer;
+  TW_TRY(layer.found.emplace().mapping,
+         hierarchy::mapping_from_yaml(json.at("mapping").get<std::string>(), "mapping", layer.problem, machine));
+  return layer;
+}
+
+Result<HierarchyStudy> study_of(const Json& json) {
+  HierarchyStudy study;
+  study.network = json.at("network").get<std::string>();
+  TW_TRY(study.machine, hierarchy::machine_from_yaml(json.at("machine").get<std::string>(), "machine"));
+  TW_TRY(study.judge, named<hierarchy::Judge>(json.at("model").get<std::string>()));
+  study.restriction = json.at("restriction").get<std::string>();
+  TW_TRY(study.objective, objective_named(json.at("objective").get<std::string>()));
+  const auto limit = [&limits = json.at("limits")](const char* name) {
+    return limits.contains(name) ? std::optional<double>(limits.at(name).get<double>()) : std::nullopt;
+  };
+  study.objective.limits = {limit("latency"), limit("energy"), limit("area"), limit("power")};
+  study.search = json.at("search").get<std::string>();
+  study.samples = json.at("samples").get<std::int64_t>();
+  study.seed = json.at("seed").get<std::uint64_t>();
+  study.interrupted = json.at("interrupted").get<bool>();
+  for (const auto& [name, value] : json.at("settings").items())
+    study.settings.push_back({name, value.get<std::string>(), ""});
+  if (json.contains("from")) study.from = json.at("from").get<std::string>();
+  TW_TRY(study.coverage, coverage_from(json.at("coverage")));
+  for (const Json& entry : json.at("layers")) {
+    TW_TRY(HierarchyLayer layer, layer_of(entry, study.machine));
+    study.layers.push_back(std::move(layer));
+  }
+  if (json.contains("agents")) {
+    const Json& agents = json.at("agents");
+    AgentsStory& story = study.agents.emplace();
+    story.assignment.origin = agents.at("origin").get<std::string>();
+    story.assignment.agents = agents.at("assignment").get<std::vector<std::vector<std::string>>>();
+    story.explored = agents.at("explored").get<std::int64_t>();
+    story.revisions = agents.at("revisions").get<std::int64_t>();
+  }
+  return study;
+}
+
+Result<std::unique_ptr<HierarchySpace>> space_of(const HierarchyLayer& layer, const HierarchyStudy& study) {
+  HierarchySpaceOptions options{.judge = study.judge};
+  if (!study.restriction.empty()) {
+    TW_TRY(options.restriction,
+           hierarchy::restriction_from_timeloop(study.restriction, "restriction", layer.problem, study.machine));
+  }
+  return HierarchySpace::make(layer.name, layer.problem, study.machine, options);
+}
+
+// Fills in everything that follows, as the search does; what is impossible is a fault.
+void compute(HierarchyStudy& study, Verdicts& verdicts) {
+  for (HierarchyLayer& layer : study.layers) {
+    const auto fault = [&](const std::string& what) {
+      verdicts.faults.push_back(fmt::format("layer {}: {}", printable(layer.name), what));
+    };
+    if (!layer.found) ++verdicts.without;
+    const Result<std::unique_ptr<HierarchySpace>> space = space_of(layer, study);
+    if (!space) {
+      fault(space.error().message);
+      layer.found.reset();
+      continue;
+    }
+    const auto classics = classics_of(**space);
+    if (layer.ledger.classics > 0) layer.ledger.classics = std::ssize(classics);
+    if (const auto why = judge(layer, **space, classics, study.objective)) {
+      fault(*why);
+      layer.found.reset();
+    }
+  }
+}
+
+std::vector<StoredAnswer> answers_of(const HierarchyJob& job, const HierarchyStudy& study) {
+  std::vector<StoredAnswer> answers;
+  for (std::size_t i = 0; i < std::min(job.problems.size(), study.layers.size()); ++i) {
+    const HierarchyLayer& layer = study.layers[i];
+    const HierarchySpace& space = *job.problems[i].space;
+    if (!layer.found || space.problem().bounds != layer.problem.bounds) continue;
+    const auto point = space.point_of(layer.found->mapping);
+    StoredAnswer answer{.layer = layer.name, .problem = space.problem_key(), .design = {}, .metrics = layer.found->metrics};
+    if (point) space.append_design(*point, answer.design);
+    answers.push_back(std::move(answer));
+  }
+  return answers;
+}
+
+// Whether the run beside the file asked for this, and whether it has met what is answered.
+void compare_with_run(const HierarchyStudy& study, const std::filesystem::path& directory, Verdicts& verdicts) {
+  std::error_code status;
+  if (!std::filesystem::exists(directory / kRunFile, status)) return;
+  const Result<MapRequest> request = read_map_run(directory);
+  if (!request) {
+    verdicts.faults.push_back(request.error().message);
+    return;
+  }
+  const SearchOptions& search = request->search;
+  nlohmann::json asked{{"search", search.search}, {"samples", search.samples}, {"seed", search.seed}, {"from", search.from}};
+  nlohmann::json found{{"search", study.search}, {"samples", study.samples}, {"seed", study.seed}, {"from", study.from}};
+  ThreadPool threads(1);
+  const Result<HierarchyJob> job = read_hierarchy_job(request->inputs, request->mapping, threads);
+  if (!job) {
+    verdicts.checked.push_back(fmt::format("the network could not be read again ({})", job.error().message));
+    for (const std::string& fault : differences(asked, found)) verdicts.faults.push_back("as run.json asked, " + fault);
+    return;
+  }
+  asked["network"] = job->network_name;
+  found["network"] = study.network;
+  asked["machine"] = to_yaml(job->machine);
+  found["machine"] = to_yaml(study.machine);
+  asked["objective"] = name_of(job->options.objective);
+  found["objective"] = name_of(study.objective);
+  asked["model"] = name(*job->options.judge);
+  found["model"] = name(study.judge);
+  asked["restriction"] = job->restriction;
+  found["restriction"] = study.restriction;
+  for (const HierarchyProblem& problem : job->problems) {
+    asked["layers"].push_back({{"name", problem.name},
+                               {"count", problem.count},
+                               {"members", problem.members},
+                               {"problem", to_json(problem.space->problem()).dump()}});
+  }
+  for (const HierarchyLayer& layer : study.layers) {
+    found["layers"].push_back({{"name", layer.name},
+                               {"count", layer.count},
+                               {"members", layer.members},
+                               {"problem", to_json(layer.problem).dump()}});
+  }
+  compare_facts(asked, found, verdicts);
+  compare_with_store(search.store.empty() ? directory / kStoreFile : std::filesystem::path(search.store),
+                     answers_of(*job, study), verdicts);
+}
+
+}  // namespace
+
+Result<Verdicts> verify_hierarchy_map(const Json& json, const std::filesystem::path& directory) {
+  try {
+    TW_TRY(HierarchyStudy study, study_of(json));
+    Verdicts verdicts = verify_study(study, json, compute);
+    compare_with_run(study, directory, verdicts);
+    return verdicts;
+  } catch (const Json::exception& failure) {
+    return invalid(fmt::format("is no result of map ({})", failure.what()));
+  }
+}
+
+}  // namespace tilewright
