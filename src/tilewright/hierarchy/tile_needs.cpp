@@ -5,8 +5,7 @@
 namespace tilewright::hierarchy {
 namespace {
 
-// An output is a partial sum or not by loops that may not be known yet: the narrower of the two.
-double least_bits(TensorKind kind, const ElementBits& bits, std::int64_t word) {
+double bits_of(TensorKind kind, const ElementBits& bits, std::int64_t word, TileNeeds::Outputs outputs) {
   const auto or_word = [&](std::int64_t given) { return static_cast<double>(given == 0 ? word : given); };
   switch (kind) {
     case TensorKind::Weight:
@@ -16,7 +15,8 @@ double least_bits(TensorKind kind, const ElementBits& bits, std::int64_t word) {
     case TensorKind::Output:
       break;
   }
-  return std::min(or_word(bits.outputs), or_word(bits.partial_sums));
+  const auto [narrow, wide] = std::minmax({or_word(bits.outputs), or_word(bits.partial_sums)});
+  return outputs == TileNeeds::Outputs::Narrowest ? narrow : wide;
 }
 
 }  // namespace
@@ -30,22 +30,24 @@ TileNeeds::TileNeeds(const Problem& problem, const Machine& machine, Judge judge
   for (const StorageLevel& level : machine.levels) {
     Room& room = rooms_.emplace_back();
     if (const auto usable = level.usable()) room.bits = static_cast<double>(*usable) * static_cast<double>(level.word_bits);
-    for (std::size_t tensor = 0; tensor < tensor_count_; ++tensor) {
-      room.element_bits[tensor] = judge == Judge::Hierarchy
-                                      ? least_bits(problem.tensors[tensor].kind, machine.bits, level.word_bits)
+    for (const Outputs outputs : {Outputs::Narrowest, Outputs::Widest}) {
+      for (std::size_t tensor = 0; tensor < tensor_count_; ++tensor) {
+        room.element_bits[static_cast<std::size_t>(outputs)][tensor] =
+            judge == Judge::Hierarchy ? bits_of(problem.tensors[tensor].kind, machine.bits, level.word_bits, outputs)
                                       : static_cast<double>(level.word_bits);
+      }
     }
   }
 }
 
-bool TileNeeds::fits(std::size_t level, TensorMask keeps, const Extents& extents) const {
+bool TileNeeds::fits(std::size_t level, TensorMask keeps, const Extents& extents, Outputs outputs) const {
   const Room& room = rooms_[level];
   if (!room.bits) return true;
   double need = 0;
   for (std::size_t tensor = 0; tensor < tensor_count_; ++tensor) {
     if ((keeps >> tensor & 1) == 0) continue;
     const std::int64_t words = counter_ ? counter_->tile(tensor, extents) : views_[tensor].words(extents);
-    need += static_cast<double>(words) * room.element_bits[tensor];
+    need += static_cast<double>(words) * room.element_bits[static_cast<std::size_t>(outputs)][tensor];
   }
   return need <= *room.bits;
 }

@@ -14,16 +14,20 @@ class TileNeeds {
   // The judge does not refuse the problem.
   TileNeeds(const Problem& problem, const Machine& machine, Judge judge);
 
-  // Whether the level has room for the tiles of the tensors it keeps when they cover `extents`. Never false where the judge
-  // finds room, and larger extents never fit where smaller ones do not.
-  bool fits(std::size_t level, TensorMask keeps, const Extents& extents) const;
+  // An output is a partial sum or not by loops that may not be known yet.
+  enum class Outputs : std::uint8_t { Narrowest, Widest };
+
+  // Whether the level has room for the tiles of the tensors it keeps when they cover `extents`. With the narrowest outputs
+  // never false where the judge finds room, with the widest never true where it does not; larger extents never fit where
+  // smaller ones do not.
+  bool fits(std::size_t level, TensorMask keeps, const Extents& extents, Outputs outputs) const;
 
  private:
   std::vector<TensorView> views_;        // judge timeloop
   std::optional<ExactCounter> counter_;  // judge hierarchy
   struct Room {
-    std::optional<double> bits;  // nothing = unlimited
-    PerTensor<double> element_bits{};
+    std::optional<double> bits;                       // nothing = unlimited
+    std::array<PerTensor<double>, 2> element_bits{};  // by Outputs
   };
   std::vector<Room> rooms_;  // by level
   std::size_t tensor_count_ = 0;

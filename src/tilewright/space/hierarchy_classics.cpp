@@ -39,6 +39,12 @@ Dims joined(Dims a, const Dims& b) {
   return a;
 }
 
+// The longest loop first: it fills an array best.
+Dims by_length(Dims dims, const Problem& problem) {
+  std::ranges::stable_sort(dims, std::ranges::greater{}, [&](std::uint8_t dim) { return problem.bounds[dim]; });
+  return dims;
+}
+
 Dims named(const Problem& problem, std::string_view letters) {
   Dims dims;
   for (const char letter : letters) {
@@ -58,9 +64,9 @@ std::vector<Rule> rules_of(const Problem& problem) {
   const Dims weights = dims_of(problem, TensorKind::Weight, true);
   const Dims not_weights = dims_of(problem, TensorKind::Weight, false);
   const Dims outputs = dims_of(problem, TensorKind::Output, true);
-  const Dims channels_out = common(weights, outputs);   // K of a convolution
-  const Dims channels_in = common(weights, reduced);    // C, R, S
-  const Dims positions = common(not_weights, outputs);  // P, Q, N
+  const Dims channels_out = by_length(common(weights, outputs), problem);   // K of a convolution
+  const Dims channels_in = by_length(common(weights, reduced), problem);    // C, R, S
+  const Dims positions = by_length(common(not_weights, outputs), problem);  // P, Q, N
   std::vector<Rule> rules = {
       {"weight-stationary", joined(channels_out, channels_in), joined(channels_in, channels_out),
        joined(not_weights, weights)},

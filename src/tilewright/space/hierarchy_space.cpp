@@ -16,6 +16,7 @@ using hierarchy::BlockRestriction;
 using hierarchy::Extents;
 using hierarchy::Mapping;
 using hierarchy::TensorMask;
+using hierarchy::TileNeeds;
 
 namespace {
 
@@ -74,8 +75,8 @@ Extents HierarchySpace::tile_of(const Factors& factors, std::size_t level) const
 }
 
 // Levels whose tile, and those of all levels outside, have room for one more factor: bit l = level l.
-std::uint32_t HierarchySpace::levels_with_room(const Factors& factors, PointView point, std::uint8_t dim,
-                                               std::int64_t prime) const {
+std::uint32_t HierarchySpace::levels_with_room(const Factors& factors, PointView point, std::uint8_t dim, std::int64_t prime,
+                                               TileNeeds::Outputs outputs) const {
   std::array<Extents, hierarchy::kMostLevels> tiles;
   for (std::size_t level = 0; level < machine_.levels.size(); ++level) {
     tiles[level] = level == 0 ? tile_of(factors, 0) : tiles[level - 1];
@@ -84,7 +85,7 @@ std::uint32_t HierarchySpace::levels_with_room(const Factors& factors, PointView
   std::uint32_t mask = 0;
   for (std::size_t level = machine_.levels.size(); level-- > 0;) {
     tiles[level][dim] *= prime;
-    if (!needs_.fits(level, keeps(point, static_cast<std::uint8_t>(level), point.size()), tiles[level])) break;
+    if (!needs_.fits(level, keeps(point, static_cast<std::uint8_t>(level), point.size()), tiles[level], outputs)) break;
     mask |= std::uint32_t{1} << level;
   }
   return mask;
@@ -120,7 +121,7 @@ void HierarchySpace::prime_choices(PointView point, std::size_t parameter, Choic
   Factors factors;
   set_factors(point, parameter, factors);
   const Meaning& meaning = meanings_[parameter];
-  const std::uint32_t room = levels_with_room(factors, point, meaning.dim, meaning.prime);
+  const std::uint32_t room = levels_with_room(factors, point, meaning.dim, meaning.prime, TileNeeds::Outputs::Narrowest);
   choices.set_list();
   for (const std::int32_t index : allowed_[meaning.dim]) {
     if (takes(factors, room, places_[static_cast<std::size_t>(index)], meaning.dim, meaning.prime)) choices.add(index);
@@ -139,7 +140,8 @@ void HierarchySpace::keep_choices(PointView point, std::size_t parameter, Choice
   Factors factors;
   set_factors(point, 0, factors);
   const auto kept = static_cast<TensorMask>(keeps(point, meaning.level, parameter) | 1u << meaning.dim);
-  choices.set_below(needs_.fits(meaning.level, kept, tile_of(factors, meaning.level)) ? 2 : 1);
+  choices.set_below(needs_.fits(meaning.level, kept, tile_of(factors, meaning.level), TileNeeds::Outputs::Narrowest) ? 2
+                                                                                                                     : 1);
 }
 
 void HierarchySpace::choices(PointView point, std::size_t parameter, Choices& choices) const {
@@ -294,7 +296,11 @@ Point HierarchySpace::greedy(std::span<const Wish> wishes, std::span<const std::
   std::vector<bool> placed(parameters_.size());
   for (std::size_t p = 0; p < point.size(); ++p) {
     const Meaning& meaning = meanings_[p];
-    if (meaning.kind == Meaning::Kind::Keep) point[p] = 1;
+    if (meaning.kind == Meaning::Kind::Keep) {
+      Choices choices;
+      keep_choices(point, p, choices);
+      point[p] = choices.back();
+    }
     if (meaning.kind == Meaning::Kind::Prime) point[p] = allowed_[meaning.dim].back();
     if (meaning.kind == Meaning::Kind::Order || meaning.kind == Meaning::Kind::Spread) {
       point[p] = static_cast<std::int32_t>(std::ranges::find(inside, meaning.dim) - inside.begin());
@@ -306,7 +312,7 @@ Point HierarchySpace::greedy(std::span<const Wish> wishes, std::span<const std::
     const Meaning& meaning = meanings_[p];
     const auto index = static_cast<std::int32_t>(std::ranges::find(places_, place) - places_.begin());
     if (std::ranges::find(allowed_[meaning.dim], index) == allowed_[meaning.dim].end()) return false;
-    const std::uint32_t room = levels_with_room(factors, point, meaning.dim, meaning.prime);
+    const std::uint32_t room = levels_with_room(factors, point, meaning.dim, meaning.prime, TileNeeds::Outputs::Widest);
     if (!takes(factors, room, place, meaning.dim, meaning.prime)) return false;
     factors[place.level][static_cast<std::size_t>(place.axis)][meaning.dim] *= meaning.prime;
     point[p] = index;

@@ -109,7 +109,8 @@ class HierarchySpace final : public DesignSpace {
   void multiply(hierarchy::Extents& extents, const LevelFactors& factors) const;
   hierarchy::Extents tile_of(const Factors& factors, std::size_t level) const;
   void keep_choices(PointView point, std::size_t parameter, Choices& choices) const;
-  std::uint32_t levels_with_room(const Factors& factors, PointView point, std::uint8_t dim, std::int64_t prime) const;
+  std::uint32_t levels_with_room(const Factors& factors, PointView point, std::uint8_t dim, std::int64_t prime,
+                                 hierarchy::TileNeeds::Outputs outputs) const;
   bool has_copies(const Factors& factors, const Place& place, std::int64_t prime) const;
   bool takes(const Factors& factors, std::uint32_t room, const Place& place, std::uint8_t dim, std::int64_t prime) const;
   void prime_choices(PointView point, std::size_t parameter, Choices& choices) const;
