@@ -11,7 +11,9 @@
 #include "tilewright/app/verb.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/hardware/accelerator.hpp"
+#include "tilewright/hierarchy/machine_yaml.hpp"
 #include "tilewright/study/common_options.hpp"
+#include "tilewright/study/hierarchy_mapping.hpp"
 #include "tilewright/vta/machine.hpp"
 #include "tilewright/workload/network.hpp"
 #include "tilewright/zoo/zoo.hpp"
@@ -24,7 +26,10 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kVta = "vta";  // not a file of the zoo: the machine that vta/ has as its default
 
 int list_everything(bool as_json) {
-  Json json{{"networks", Json::array()}, {"accelerators", Json::array()}, {"vta_machines", Json::array()}};
+  Json json{{"networks", Json::array()},
+            {"accelerators", Json::array()},
+            {"machines", Json::array()},
+            {"vta_machines", Json::array()}};
   std::string text = "networks                 layers      MACs\n";
   for (const std::string& name : zoo_names("networks")) {
     const Result<Network> network = read_network("zoo:" + name);
@@ -43,6 +48,15 @@ int list_everything(bool as_json) {
                         with_prefix(static_cast<double>(machine->l2.value)));
     json["accelerators"].push_back(
         {{"name", name}, {"pes", machine->pes}, {"l1", machine->l1.value}, {"l2", machine->l2.value}});
+  }
+  text += "\nmachines with memory levels     MACs  levels\n";
+  for (const std::string& name : zoo_names("machines")) {
+    const Result<hierarchy::Machine> machine = hierarchy::read_machine("zoo:" + name);
+    if (!machine) return report(machine.error());
+    std::string levels;
+    for (const hierarchy::StorageLevel& level : machine->levels) levels += fmt::format(" {}", level.name);
+    text += fmt::format("  zoo:{:<18} {:>12} {}\n", name, machine->mac.instances, levels);
+    json["machines"].push_back({{"name", name}, {"macs", machine->mac.instances}, {"levels", machine->levels.size()}});
   }
   const vta::Machine machine;
   text += fmt::format("\nVTA-class machines, for codesign, compile and simulate\n  zoo:{:<18} a core of {} x {} x {}\n",
@@ -106,6 +120,13 @@ int show_vta_machine(const std::string& source) {
   return kExitDone;
 }
 
+int show_leveled_machine(const std::string& source) {
+  const Result<hierarchy::Machine> machine = hierarchy::read_machine(source);
+  if (!machine) return report(machine.error());
+  print(to_yaml(*machine));
+  return kExitDone;
+}
+
 int show_machine(const std::string& source, bool as_json) {
   const Result<Accelerator> machine = read_accelerator(source);
   if (!machine) return report(machine.error());
@@ -136,6 +157,8 @@ int run_zoo(const ZooArguments& arguments) {
   const bool bare = arguments.source.find_first_of(":./") == std::string::npos;
   const std::string source = bare ? "zoo:" + arguments.source : arguments.source;
   if (lower(source).ends_with(".json") || lower(source) == fmt::format("zoo:{}", kVta)) return show_vta_machine(source);
+  const Result<bool> leveled = has_memory_levels(source, {});
+  if (leveled && *leveled) return show_leveled_machine(source);
   if (is_meant_as_accelerator(source)) return show_machine(source, arguments.json);
   const Result<ReadOptions> options = read_options(arguments.batch, arguments.dims);
   if (!options) return report(options.error());

@@ -78,7 +78,7 @@ OptionField network_field(std::string& network, NetworkIs is) {
 }
 
 OptionField hardware_field(std::string& hardware) {
-  return {"hardware", &hardware, "zoo:NAME, or a file: .yaml, .m (MAESTRO)"};
+  return {"hardware", &hardware, "zoo:NAME, or a file: .yaml (ours, Timeloop's), .m (MAESTRO)"};
 }
 
 OptionField layer_field(std::string& layer) { return {"layer", &layer, "name of one layer; without it, all layers"}; }
