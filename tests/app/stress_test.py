@@ -208,9 +208,12 @@ class Hostile(InAFolder):
 
 
 class Interrupted(InAFolder):
-    def interrupted(self, *arguments, after, most=6.0, codes=(130, -signal.SIGINT)):
-        """Ctrl-C after some seconds; the answer is there soon (a loaded machine is given time), with exit code 130."""
+    def interrupted(self, *arguments, after, since=None, most=6.0, codes=(130, -signal.SIGINT)):
+        """Ctrl-C after some seconds, counted from when the file `since` is there if one is named; the answer is there soon (a
+        loaded machine is given time), with exit code 130."""
         with subprocess.Popen([PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+            while since and child.poll() is None and not since.exists():
+                time.sleep(0.01)
             time.sleep(after)
             asked = time.monotonic()
             child.send_signal(signal.SIGINT)
@@ -224,7 +227,7 @@ class Interrupted(InAFolder):
         layers = [f"op: conv, in: [{16 * i}, 14, 14], out: 64, kernel: 3, pad: 1" for i in range(1, 9)]
         verb = ["codesign", self.file("eight.yaml", network(*layers)), "--measurements", 128, "--no-verify"]
         self.assertEqual(run(*verb, "-o", whole, timeout=600).returncode, 0)
-        self.interrupted(*verb, "-o", part, after=0.3)
+        self.interrupted(*verb, "-o", part, after=0.3, since=part / "run.json")
         self.interrupted(*verb, "-o", part, after=0.6, codes=(130, -signal.SIGINT, 0))  # by then it may be done
         self.assertEqual(run("resume", part, timeout=600).returncode, 0)
         for name in ("layers.csv", "convergence.csv", "schedules.json", "machine.json"):
