@@ -62,14 +62,14 @@ Result<MappedLayer> layer_of(const Json& json, const Accelerator& machine, const
     }
   }
   if (json.contains("nearest")) {
-    TW_TRY([[maybe_unused]] const Done taken, take(json.at("nearest"), layer.nearest.emplace()));
+    TW_TRY([[maybe_unused]] const Done taken, take(json.at("nearest"), layer.nearest.emplace(MappedLayer::Found{})));
     layer.ledger.limits.emplace();
     for (const auto& [metric, limit] : limits_of(limits)) {
       layer.ledger.limits->least.push_back(json.at("limits").at(std::string(name_of(metric))).at("least").get<double>());
     }
   }
   if (!json.contains("mapping")) return layer;
-  TW_TRY([[maybe_unused]] const Done taken, take(json, layer.found.emplace()));
+  TW_TRY([[maybe_unused]] const Done taken, take(json, layer.found.emplace(MappedLayer::Found{})));
   return layer;
 }
 
