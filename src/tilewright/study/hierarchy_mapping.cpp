@@ -22,7 +22,7 @@ HierarchyLayer to_layer(const HierarchyProblem& problem, const Ledger& ledger, c
   }
   std::ranges::stable_sort(layer.rejected, std::ranges::greater{}, &std::pair<std::string, std::int64_t>::second);
   if (!job.options.no_classics) layer.ledger.classics = std::ssize(problem.classics);
-  if (ledger.best) layer.found.emplace().mapping = problem.space->mapping(ledger.best->point);
+  if (ledger.best) layer.found.emplace(HierarchyLayer::Found{}).mapping = problem.space->mapping(ledger.best->point);
   judge(layer, *problem.space, problem.classics, job.options.objective);
   return layer;
 }

@@ -31,7 +31,7 @@ Result<HierarchyLayer> layer_of(const Json& json, const hierarchy::Machine& mach
     layer.rejected.emplace_back(reason, count.get<std::int64_t>());
   }
   if (!json.contains("mapping")) return layer;
-  TW_TRY(layer.found.emplace().mapping,
+  TW_TRY(layer.found.emplace(HierarchyLayer::Found{}).mapping,
          hierarchy::mapping_from_yaml(json.at("mapping").get<std::string>(), "mapping", layer.problem, machine));
   return layer;
 }
