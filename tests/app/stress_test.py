@@ -17,6 +17,7 @@ import unittest
 PROGRAM, DATA = sys.argv[1], pathlib.Path(sys.argv[2])
 JOB = ["--network", "zoo:resnet18", "--layer", "conv2_1", "--hardware", "zoo:eyeriss", "--dataflow", "eyeriss"]
 MEGABYTE = 1 << 20
+SANITIZED = b"__asan_init" in pathlib.Path(PROGRAM).read_bytes()  # it takes address space and memory of its own
 
 
 def run(*arguments, timeout=120, **options):
@@ -33,7 +34,8 @@ def measured(*arguments, seconds=100):
     """(exit code, stderr, most bytes of memory) of one run that may take `seconds` of processor time and 8 GB."""
     def limits():
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-        resource.setrlimit(resource.RLIMIT_AS, (8192 * MEGABYTE, 8192 * MEGABYTE))
+        if not SANITIZED:
+            resource.setrlimit(resource.RLIMIT_AS, (8192 * MEGABYTE, 8192 * MEGABYTE))
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         child = subprocess.Popen([PROGRAM, *map(str, arguments)], stdout=output, stderr=errors, preexec_fn=limits)
         _, status, usage = os.wait4(child.pid, 0)
@@ -101,6 +103,7 @@ class Streams(InAFolder):
 
 
 class Threads(unittest.TestCase):
+    @unittest.skipIf(SANITIZED, "the sanitizer does not start in so little address space")
     def test_fewer_threads_give_the_same_answer(self):
         def tight():
             resource.setrlimit(resource.RLIMIT_AS, (1200 * MEGABYTE, 1200 * MEGABYTE))
@@ -166,7 +169,8 @@ class Hostile(InAFolder):
         code, errors, memory = measured(*arguments)
         self.assertIn(code, codes, (arguments, errors))
         self.assertNotIn("out of memory", errors, arguments)
-        self.assertLess(memory, 1024 * MEGABYTE, arguments)
+        if not SANITIZED:
+            self.assertLess(memory, 1024 * MEGABYTE, arguments)
         return errors
 
     def test_huge_layers(self):
