@@ -13,7 +13,7 @@ std::string layers_csv(const HierarchyStudy& study) {
   std::string csv =
       "layer,count,macs,cycles,energy_pj,edp_j_cycles,utilisation,bottleneck,dataflow,dataflow_factor,samples,valid,"
       "repeated,mac_pj";
-  for (const hierarchy::StorageLevel& level : study.machine.levels) csv += "," + csv_cell(level.name + "_pj");
+  for (const hierarchy::StorageLevel& level : study.machine.levels) csv += fmt::format(",{}", csv_cell(level.name + "_pj"));
   csv += ",members\n";
   for (const HierarchyLayer& layer : study.layers) {
     csv += fmt::format("{},{},{},", csv_cell(layer.name), layer.count, computes(layer.problem));
@@ -34,7 +34,7 @@ std::string layers_csv(const HierarchyStudy& study) {
       const hierarchy::LevelAnalysis& analysed = layer.found->analysis.levels[level];
       csv += fmt::format("{}", analysed.energy.value + analysed.network_energy.value);
     }
-    csv += "," + csv_cell(join(layer.members, ";")) + "\n";
+    csv += fmt::format(",{}\n", csv_cell(join(layer.members, ";")));
   }
   return csv;
 }

@@ -40,7 +40,7 @@ Result<Done> check_options(const MappingOptions& options) {
   if (options.model != plain.model) return refuse(fmt::format("--model {}", name_of(options.model)));
   if (options.space != plain.space) return refuse("--space");
   if (options.tiles != plain.tiles) return refuse("--tiles");
-  if (options.levels != plain.levels) return refuse("--levels");
+  if (options.levels) return refuse("--levels");
   if (options.search_pes) return refuse("--search-pes");
   if (options.constraints != plain.constraints) return refuse("--constraints");
   if (options.max_pes || options.max_l1 || options.max_l2) return refuse("--max-pes, --max-l1 or --max-l2");
