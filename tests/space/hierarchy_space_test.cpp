@@ -47,6 +47,26 @@ TEST(HierarchySpace, EveryPointMeansOneMappingAndBack) {
   }
 }
 
+// One asker goes from point to point and from space to space; another begins anew each time.
+TEST(HierarchySpace, MasksDoNotDependOnWhatWasAskedBefore) {
+  const auto first = space_of("zoo:simba-like", Judge::Timeloop), second = space_of("zoo:eyeriss-like", Judge::Hierarchy);
+  Rng rng(5, "space");
+  Choices kept;
+  for (int n = 0; n < 400; ++n) {
+    const HierarchySpace& space = n % 7 == 0 ? *second : *first;
+    Point point = random_point(space, rng);
+    for (std::size_t asked = 0; asked < 20; ++asked) {
+      const std::size_t p = rng.below(static_cast<std::uint32_t>(point.size()));
+      Choices fresh;
+      space.choices(point, p, fresh);
+      space.choices(point, p, kept);
+      ASSERT_EQ(kept.count(), fresh.count()) << space.parameters()[p].name;
+      for (std::int32_t i = 0; i < fresh.count(); ++i) ASSERT_EQ(kept[i], fresh[i]);
+      point[p] = fresh[static_cast<std::int32_t>(rng.below(static_cast<std::uint32_t>(fresh.count())))];
+    }
+  }
+}
+
 TEST(HierarchySpace, PointsCostWhatTheirMappingsCost) {
   for (const Judge judge : {Judge::Timeloop, Judge::Hierarchy}) {
     const auto space = space_of("zoo:eyeriss-like", judge);

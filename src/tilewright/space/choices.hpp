@@ -4,14 +4,26 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "tilewright/base/result.hpp"
 
 namespace tilewright {
 
+// What a space remembers from one question to the next, for the asker that keeps the same Choices.
+struct ChoicesMemo {
+  explicit ChoicesMemo(std::uint64_t owner) : space(owner) {}
+  virtual ~ChoicesMemo() = default;
+  std::uint64_t space;  // whose memo it is; no two spaces of a process share a number
+};
+
 class Choices {
  public:
+  Choices() = default;
+  Choices(const Choices& other) : bound_(other.bound_), list_(other.list_), listed_(other.listed_) {}
+  Choices& operator=(const Choices&) = delete;
+
   // All indices below `bound` (at least 1).
   void set_below(std::int32_t bound) {
     bound_ = bound;
@@ -40,10 +52,14 @@ class Choices {
     return *above - index < index - *(above - 1) ? *above : *(above - 1);
   }
 
+  // Belongs to the space asked last; only a help, never a part of the answer.
+  std::unique_ptr<ChoicesMemo>& memo() { return memo_; }
+
  private:
   std::int32_t bound_ = 1;
   std::vector<std::int32_t> list_;
   bool listed_ = false;
+  std::unique_ptr<ChoicesMemo> memo_;
 };
 
 }  // namespace tilewright

@@ -23,7 +23,7 @@ std::string_view name_of(Role role) {
 
 bool is_legal(const DesignSpace& space, PointView point) {
   if (point.size() != space.parameters().size()) return false;
-  Choices choices;
+  thread_local Choices choices;
   for (std::size_t parameter = 0; parameter < point.size(); ++parameter) {
     space.choices(point, parameter, choices);
     if (!choices.contains(point[parameter])) return false;

@@ -41,120 +41,27 @@ class HierarchyPointEvaluator final : public PointEvaluator {
 
 }  // namespace
 
-void HierarchySpace::set_factors(PointView point, std::size_t end, Factors& factors) const {
-  const std::size_t dim_count = problem_.dims.size();
-  for (std::size_t level = 0; level < machine_.levels.size(); ++level) {
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      std::copy_n(fixed_[level][axis].begin(), dim_count, factors[level][axis].begin());
-  }
-  for (const auto& [begin, stop] : primes_) {
-    for (std::size_t p = begin; p < std::min(stop, end); ++p) {
+void HierarchySpace::set_factors(PointView point, Factors& factors) const {
+  factors = fixed_;
+  for (const auto& [begin, end] : primes_) {
+    for (std::size_t p = begin; p < end; ++p) {
       const Place& place = places_[static_cast<std::size_t>(point[p])];
       factors[place.level][static_cast<std::size_t>(place.axis)][meanings_[p].dim] *= meanings_[p].prime;
     }
   }
 }
 
-TensorMask HierarchySpace::keeps(PointView point, std::uint8_t level, std::size_t end) const {
+TensorMask HierarchySpace::keeps(PointView point, std::uint8_t level) const {
   TensorMask mask = kept_[level];
-  for (std::size_t p = 0; p < end && meanings_[p].kind == Meaning::Kind::Keep; ++p) {
+  for (std::size_t p = 0; p < meanings_.size() && meanings_[p].kind == Meaning::Kind::Keep; ++p) {
     if (meanings_[p].level == level && point[p] == 1) mask = static_cast<TensorMask>(mask | 1u << meanings_[p].dim);
   }
   return mask;
 }
 
-void HierarchySpace::multiply(Extents& extents, const LevelFactors& factors) const {
-  for (std::size_t d = 0; d < problem_.dims.size(); ++d) extents[d] *= factors[0][d] * factors[1][d] * factors[2][d];
-}
-
-Extents HierarchySpace::tile_of(const Factors& factors, std::size_t level) const {
-  Extents extents;
-  extents.fill(1);
-  for (std::size_t inside = 0; inside <= level; ++inside) multiply(extents, factors[inside]);
-  return extents;
-}
-
-// Levels whose tile, and those of all levels outside, have room for one more factor: bit l = level l.
-std::uint32_t HierarchySpace::levels_with_room(const Factors& factors, PointView point, std::uint8_t dim, std::int64_t prime,
-                                               TileNeeds::Outputs outputs) const {
-  std::array<Extents, hierarchy::kMostLevels> tiles;
-  for (std::size_t level = 0; level < machine_.levels.size(); ++level) {
-    tiles[level] = level == 0 ? tile_of(factors, 0) : tiles[level - 1];
-    if (level > 0) multiply(tiles[level], factors[level]);
-  }
-  std::uint32_t mask = 0;
-  for (std::size_t level = machine_.levels.size(); level-- > 0;) {
-    tiles[level][dim] *= prime;
-    if (!needs_.fits(level, keeps(point, static_cast<std::uint8_t>(level), point.size()), tiles[level], outputs)) break;
-    mask |= std::uint32_t{1} << level;
-  }
-  return mask;
-}
-
-// The copies in use along an axis, everywhere inside, are no more than there are.
-bool HierarchySpace::has_copies(const Factors& factors, const Place& place, std::int64_t prime) const {
-  const auto axis = static_cast<std::size_t>(place.axis);
-  std::int64_t used = 1;
-  for (std::size_t level = machine_.levels.size(); level-- > 0;) {
-    for (std::size_t d = 0; d < problem_.dims.size(); ++d) used *= factors[level][axis][d];
-    if (level == place.level) used *= prime;
-    const std::int64_t limit = place.axis == Axis::X
-                                   ? (level == 0 ? machine_.mac.mesh_x : machine_.levels[level - 1].mesh_x)
-                                   : (level == 0 ? machine_.mac.mesh_y() : machine_.levels[level - 1].mesh_y());
-    if (used > limit) return false;
-  }
-  return true;
-}
-
-bool HierarchySpace::takes(const Factors& factors, std::uint32_t room, const Place& place, std::uint8_t dim,
-                           std::int64_t prime) const {
-  if ((room >> place.level & 1) == 0) return false;
-  const auto& level = factors[place.level];
-  const std::int64_t most = restriction_of(place).at_most[dim];
-  if (place.axis == Axis::Time) return most == 0 || level[2][dim] * prime <= most;
-  if (most != 0 && level[0][dim] * level[1][dim] * prime > most) return false;
-  if (level[place.axis == Axis::X ? 1 : 0][dim] > 1) return false;  // a loop lies along one axis
-  return has_copies(factors, place, prime);
-}
-
-void HierarchySpace::prime_choices(PointView point, std::size_t parameter, Choices& choices) const {
-  Factors factors;
-  set_factors(point, parameter, factors);
-  const Meaning& meaning = meanings_[parameter];
-  const std::uint32_t room = levels_with_room(factors, point, meaning.dim, meaning.prime, TileNeeds::Outputs::Narrowest);
-  choices.set_list();
-  for (const std::int32_t index : allowed_[meaning.dim]) {
-    if (takes(factors, room, places_[static_cast<std::size_t>(index)], meaning.dim, meaning.prime)) choices.add(index);
-  }
-  if (choices.count() == 0) choices.add(allowed_[meaning.dim].back());  // nothing fits any more
-}
-
 bool HierarchySpace::stands(const Factors& factors, const Meaning& rank) const {
   const auto& level = factors[rank.level];
   return rank.kind == Meaning::Kind::Order ? level[2][rank.dim] > 1 : level[0][rank.dim] * level[1][rank.dim] > 1;
-}
-
-// A level too small for one word more of what it keeps cannot keep this, too.
-void HierarchySpace::keep_choices(PointView point, std::size_t parameter, Choices& choices) const {
-  const Meaning& meaning = meanings_[parameter];
-  Factors factors;
-  set_factors(point, 0, factors);
-  const auto kept = static_cast<TensorMask>(keeps(point, meaning.level, parameter) | 1u << meaning.dim);
-  choices.set_below(needs_.fits(meaning.level, kept, tile_of(factors, meaning.level), TileNeeds::Outputs::Narrowest) ? 2
-                                                                                                                     : 1);
-}
-
-void HierarchySpace::choices(PointView point, std::size_t parameter, Choices& choices) const {
-  const Meaning& meaning = meanings_[parameter];
-  if (meaning.kind == Meaning::Kind::Keep) return keep_choices(point, parameter, choices);
-  if (meaning.kind == Meaning::Kind::Prime) return prime_choices(point, parameter, choices);
-  Factors factors;
-  set_factors(point, parameter, factors);
-  if (!stands(factors, meaning)) return choices.set_below(1);
-  const auto group = std::ranges::find_if(groups_, [&](const Group& g) { return parameter < g.end; });
-  std::int32_t standing = 0;
-  for (std::size_t p = group->begin; p < group->end; ++p) standing += stands(factors, meanings_[p]) ? 1 : 0;
-  choices.set_below(standing);
 }
 
 void HierarchySpace::canonicalise(std::span<std::int32_t> point) const {
@@ -167,7 +74,7 @@ void HierarchySpace::canonicalise(std::span<std::int32_t> point) const {
     }
   }
   Factors factors;
-  set_factors(point, point.size(), factors);
+  set_factors(point, factors);
   for (const Group& group : groups_) {
     InlineVector<std::size_t, hierarchy::kMostDims> standing;
     for (std::size_t p = group.begin; p < group.end; ++p) {
@@ -205,12 +112,12 @@ void HierarchySpace::set_order(Block& block, PointView point, std::uint8_t level
 
 Mapping HierarchySpace::mapping(PointView point) const {
   Factors factors;
-  set_factors(point, point.size(), factors);
+  set_factors(point, factors);
   Mapping mapping;
   const auto dim_count = static_cast<std::uint8_t>(problem_.dims.size());
   for (std::uint8_t index = 0; index < machine_.levels.size(); ++index) {
     hierarchy::LevelMapping level;
-    level.keeps = keeps(point, index, point.size());
+    level.keeps = keeps(point, index);
     for (std::uint8_t dim = 0; dim < dim_count; ++dim) {
       level.temporal.factors[dim] = factors[index][2][dim];
       level.spatial.factors[dim] = factors[index][0][dim] * factors[index][1][dim];
@@ -289,52 +196,6 @@ std::optional<Point> HierarchySpace::point_of(const Mapping& mapping) const {
   canonicalise(point);
   if (!is_legal(*this, point)) return std::nullopt;
   return canonical(this->mapping(point), problem_) == canonical(mapping, problem_) ? std::optional(point) : std::nullopt;
-}
-
-Point HierarchySpace::greedy(std::span<const Wish> wishes, std::span<const std::uint8_t> inside) const {
-  Point point(parameters_.size(), 0);
-  std::vector<bool> placed(parameters_.size());
-  for (std::size_t p = 0; p < point.size(); ++p) {
-    const Meaning& meaning = meanings_[p];
-    if (meaning.kind == Meaning::Kind::Keep) {
-      Choices choices;
-      keep_choices(point, p, choices);
-      point[p] = choices.back();
-    }
-    if (meaning.kind == Meaning::Kind::Prime) point[p] = allowed_[meaning.dim].back();
-    if (meaning.kind == Meaning::Kind::Order || meaning.kind == Meaning::Kind::Spread) {
-      point[p] = static_cast<std::int32_t>(std::ranges::find(inside, meaning.dim) - inside.begin());
-    }
-  }
-  Factors factors;
-  set_factors(point, 0, factors);
-  const auto try_place = [&](std::size_t p, const Place& place) {
-    const Meaning& meaning = meanings_[p];
-    const auto index = static_cast<std::int32_t>(std::ranges::find(places_, place) - places_.begin());
-    if (std::ranges::find(allowed_[meaning.dim], index) == allowed_[meaning.dim].end()) return false;
-    const std::uint32_t room = levels_with_room(factors, point, meaning.dim, meaning.prime, TileNeeds::Outputs::Widest);
-    if (!takes(factors, room, place, meaning.dim, meaning.prime)) return false;
-    factors[place.level][static_cast<std::size_t>(place.axis)][meaning.dim] *= meaning.prime;
-    point[p] = index;
-    placed[p] = true;
-    return true;
-  };
-  for (const Wish& wish : wishes) {
-    if (wish.dim >= primes_.size() || wish.level >= machine_.levels.size()) continue;
-    std::int64_t factor = 1;
-    for (std::size_t p = primes_[wish.dim].first; p < primes_[wish.dim].second; ++p) {
-      if (placed[p] || (wish.most != 0 && factor * meanings_[p].prime > wish.most)) continue;
-      const auto along = [&](Axis axis) { return try_place(p, {wish.level, axis}); };
-      const bool done = wish.where == Wish::Where::Time ? along(Axis::Time)
-                        : wish.where == Wish::Where::X  ? along(Axis::X)
-                        : wish.where == Wish::Where::Y  ? along(Axis::Y)
-                                                        : along(Axis::X) || along(Axis::Y);
-      if (done) factor *= meanings_[p].prime;
-    }
-  }
-  canonicalise(point);
-  repair(*this, point);
-  return point;
 }
 
 std::unique_ptr<PointEvaluator> HierarchySpace::evaluator() const {

@@ -103,17 +103,27 @@ class HierarchySpace final : public DesignSpace {
   bool can_stand(std::uint8_t dim, std::uint8_t level, bool spatial) const;
   bool has_neighbours(std::uint8_t level) const;
 
-  // What the entries before `end` say.
-  void set_factors(PointView point, std::size_t end, Factors& factors) const;
-  hierarchy::TensorMask keeps(PointView point, std::uint8_t level, std::size_t end) const;
-  void multiply(hierarchy::Extents& extents, const LevelFactors& factors) const;
-  hierarchy::Extents tile_of(const Factors& factors, std::size_t level) const;
-  void keep_choices(PointView point, std::size_t parameter, Choices& choices) const;
-  std::uint32_t levels_with_room(const Factors& factors, PointView point, std::uint8_t dim, std::int64_t prime,
-                                 hierarchy::TileNeeds::Outputs outputs) const;
-  bool has_copies(const Factors& factors, const Place& place, std::int64_t prime) const;
-  bool takes(const Factors& factors, std::uint32_t room, const Place& place, std::uint8_t dim, std::int64_t prime) const;
-  void prime_choices(PointView point, std::size_t parameter, Choices& choices) const;
+  // What keeps and primes say that are decided so far.
+  struct Prefix final : ChoicesMemo {
+    explicit Prefix(const HierarchySpace& of);
+    Point entries;
+    Factors factors;
+    std::array<hierarchy::Extents, hierarchy::kMostLevels> tiles{};            // at each level and inside it
+    std::array<std::array<std::int64_t, 2>, hierarchy::kMostLevels> copies{};  // of what is inside each level, by axis
+    std::array<hierarchy::TensorMask, hierarchy::kMostLevels> keeps{};
+  };
+  void place(Prefix& prefix, const Place& place, const Meaning& meaning) const;
+  void add_entry(Prefix& prefix, std::int32_t entry) const;
+  void drop_entry(Prefix& prefix) const;
+  const Prefix& prefix_of(PointView point, std::size_t end, Choices& choices) const;
+
+  void set_factors(PointView point, Factors& factors) const;
+  hierarchy::TensorMask keeps(PointView point, std::uint8_t level) const;
+  void keep_choices(const Prefix& prefix, const Meaning& meaning, Choices& choices) const;
+  std::uint32_t levels_with_room(const Prefix& prefix, const Meaning& meaning, hierarchy::TileNeeds::Outputs outputs) const;
+  bool has_copies(const Prefix& prefix, const Place& place, std::int64_t prime) const;
+  bool takes(const Prefix& prefix, std::uint32_t room, const Place& place, const Meaning& meaning) const;
+  void prime_choices(const Prefix& prefix, const Meaning& meaning, Choices& choices) const;
   bool stands(const Factors& factors, const Meaning& rank) const;
   void set_order(hierarchy::Block& block, PointView point, std::uint8_t level, bool spatial) const;
   bool set_places(Point& point, const hierarchy::Mapping& mapping) const;
@@ -134,12 +144,15 @@ class HierarchySpace final : public DesignSpace {
     bool spatial = false;
   };
   std::vector<Group> groups_;
+  std::vector<std::uint8_t> group_of_;                       // by parameter, for ranks
+  std::size_t rank_begin_ = 0;                               // keeps and primes stand before the ranks
   std::vector<std::pair<std::size_t, std::size_t>> primes_;  // parameters of each dimension: begin, end
   Factors fixed_{};                                          // what the restriction demands; 1 elsewhere
   std::vector<hierarchy::TensorMask> kept_;                  // by level: what is kept in any case
   bool is_checked_ = false;                                  // the restriction asks for more than parameters and masks give
   std::vector<float> features_;
   std::uint64_t key_ = 0;
+  std::uint64_t serial_;  // in the process
 };
 
 }  // namespace tilewright

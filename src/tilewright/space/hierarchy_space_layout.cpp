@@ -1,5 +1,6 @@
 // Which parameters the space of a problem has, and what it is called.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -45,6 +46,11 @@ bool has_loose_order(const BlockRestriction& spatial, std::size_t dim_count) {
   return named > 1 && !(spatial.innermost.size() == dim_count && spatial.split);
 }
 
+std::uint64_t next_serial() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
+
 float log2_of(double number, double bits) { return static_cast<float>(std::log2(std::max(1.0, number)) / bits); }
 
 }  // namespace
@@ -66,7 +72,8 @@ HierarchySpace::HierarchySpace(std::string name, hierarchy::Problem problem, hie
       machine_(std::move(machine)),
       judge_(options.judge),
       restriction_(options.restriction ? *options.restriction : hierarchy::restriction_of(machine_, problem_)),
-      needs_(problem_, machine_, judge_) {}
+      needs_(problem_, machine_, judge_),
+      serial_(next_serial()) {}
 
 Result<Done> HierarchySpace::lay_out() {
   TW_TRY([[maybe_unused]] const Done kept, add_keeps());
@@ -74,6 +81,7 @@ Result<Done> HierarchySpace::lay_out() {
   for (std::uint8_t dim = 0; dim < problem_.dims.size(); ++dim) {
     TW_TRY([[maybe_unused]] const Done placed, add_primes(dim));
   }
+  rank_begin_ = parameters_.size();
   is_checked_ = restriction_.least_parallelism > 0;
   for (std::uint8_t level = 0; level < machine_.levels.size(); ++level) {
     add_ranks(level, false);
@@ -220,6 +228,7 @@ void HierarchySpace::add_ranks(std::uint8_t level, bool spatial) {
         fmt::format("{}.{}@{}", spatial ? "spread" : "order", problem_.dims[dim], machine_.levels[level].name),
         ParameterKind::Ordinal, Role::Order, static_cast<std::int32_t>(dims.size()));
   }
+  group_of_.resize(parameters_.size(), static_cast<std::uint8_t>(groups_.size()));
   groups_.push_back({begin, parameters_.size(), level, spatial});
 }
 

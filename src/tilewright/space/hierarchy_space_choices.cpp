@@ -1,0 +1,188 @@
+// Masks: what is decided so far, and what fits beside it.
+#include <algorithm>
+
+#include "tilewright/space/hierarchy_space.hpp"
+
+namespace tilewright {
+
+using hierarchy::Extents;
+using hierarchy::TensorMask;
+using hierarchy::TileNeeds;
+
+HierarchySpace::Prefix::Prefix(const HierarchySpace& of) : ChoicesMemo(of.serial_), factors(of.fixed_) {
+  const std::size_t level_count = of.machine_.levels.size(), dim_count = of.problem_.dims.size();
+  entries.reserve(of.rank_begin_);
+  Extents tile;
+  tile.fill(1);
+  for (std::size_t level = 0; level < level_count; ++level) {
+    for (std::size_t d = 0; d < dim_count; ++d)
+      tile[d] *= factors[level][0][d] * factors[level][1][d] * factors[level][2][d];
+    tiles[level] = tile;
+    keeps[level] = of.kept_[level];
+  }
+  std::array<std::int64_t, 2> used = {1, 1};
+  for (std::size_t level = level_count; level-- > 0;) {
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      for (std::size_t d = 0; d < dim_count; ++d) used[axis] *= factors[level][axis][d];
+    }
+    copies[level] = used;
+  }
+}
+
+void HierarchySpace::place(Prefix& prefix, const Place& place, const Meaning& meaning) const {
+  const auto axis = static_cast<std::size_t>(place.axis);
+  prefix.factors[place.level][axis][meaning.dim] *= meaning.prime;
+  for (std::size_t level = place.level; level < machine_.levels.size(); ++level)
+    prefix.tiles[level][meaning.dim] *= meaning.prime;
+  if (place.axis == Axis::Time) return;
+  for (std::size_t level = 0; level <= place.level; ++level) prefix.copies[level][axis] *= meaning.prime;
+}
+
+void HierarchySpace::add_entry(Prefix& prefix, std::int32_t entry) const {
+  const Meaning& meaning = meanings_[prefix.entries.size()];
+  prefix.entries.push_back(entry);
+  if (meaning.kind == Meaning::Kind::Prime) return place(prefix, places_[static_cast<std::size_t>(entry)], meaning);
+  if (entry == 1) prefix.keeps[meaning.level] = static_cast<TensorMask>(prefix.keeps[meaning.level] | 1u << meaning.dim);
+}
+
+void HierarchySpace::drop_entry(Prefix& prefix) const {
+  const std::int32_t entry = prefix.entries.back();
+  prefix.entries.pop_back();
+  const Meaning& meaning = meanings_[prefix.entries.size()];
+  if (meaning.kind == Meaning::Kind::Keep) {
+    if (entry == 1)
+      prefix.keeps[meaning.level] = static_cast<TensorMask>(prefix.keeps[meaning.level] & ~(1u << meaning.dim));
+    return;
+  }
+  const Place& place = places_[static_cast<std::size_t>(entry)];
+  const auto axis = static_cast<std::size_t>(place.axis);
+  prefix.factors[place.level][axis][meaning.dim] /= meaning.prime;
+  for (std::size_t level = place.level; level < machine_.levels.size(); ++level)
+    prefix.tiles[level][meaning.dim] /= meaning.prime;
+  if (place.axis == Axis::Time) return;
+  for (std::size_t level = 0; level <= place.level; ++level) prefix.copies[level][axis] /= meaning.prime;
+}
+
+// The entries of `point` before `end`; what the asker's last question had in common with them is not counted again.
+const HierarchySpace::Prefix& HierarchySpace::prefix_of(PointView point, std::size_t end, Choices& choices) const {
+  if (!choices.memo() || choices.memo()->space != serial_) choices.memo() = std::make_unique<Prefix>(*this);
+  Prefix& prefix = static_cast<Prefix&>(*choices.memo());
+  const PointView wanted = point.first(std::min(end, rank_begin_));
+  if (prefix.entries.size() > wanted.size() || !std::equal(prefix.entries.begin(), prefix.entries.end(), wanted.begin())) {
+    const auto common = std::ranges::mismatch(prefix.entries, wanted).in1 - prefix.entries.begin();
+    while (std::ssize(prefix.entries) > common) drop_entry(prefix);
+  }
+  for (std::size_t p = prefix.entries.size(); p < wanted.size(); ++p) add_entry(prefix, wanted[p]);
+  return prefix;
+}
+
+// Levels whose tile, and those of all levels outside, have room for one more factor: bit l = level l.
+std::uint32_t HierarchySpace::levels_with_room(const Prefix& prefix, const Meaning& meaning,
+                                               TileNeeds::Outputs outputs) const {
+  std::uint32_t mask = 0;
+  for (std::size_t level = machine_.levels.size(); level-- > 0;) {
+    Extents tile = prefix.tiles[level];
+    tile[meaning.dim] *= meaning.prime;
+    if (!needs_.fits(level, prefix.keeps[level], tile, outputs)) break;
+    mask |= std::uint32_t{1} << level;
+  }
+  return mask;
+}
+
+// The copies in use along an axis, everywhere inside, are no more than there are.
+bool HierarchySpace::has_copies(const Prefix& prefix, const Place& place, std::int64_t prime) const {
+  const auto axis = static_cast<std::size_t>(place.axis);
+  for (std::size_t level = 0; level < machine_.levels.size(); ++level) {
+    const std::int64_t used = prefix.copies[level][axis] * (level <= place.level ? prime : 1);
+    const std::int64_t limit = place.axis == Axis::X
+                                   ? (level == 0 ? machine_.mac.mesh_x : machine_.levels[level - 1].mesh_x)
+                                   : (level == 0 ? machine_.mac.mesh_y() : machine_.levels[level - 1].mesh_y());
+    if (used > limit) return false;
+  }
+  return true;
+}
+
+bool HierarchySpace::takes(const Prefix& prefix, std::uint32_t room, const Place& place, const Meaning& meaning) const {
+  if ((room >> place.level & 1) == 0) return false;
+  const LevelFactors& level = prefix.factors[place.level];
+  const std::size_t dim = meaning.dim;
+  const std::int64_t most = restriction_of(place).at_most[dim];
+  if (place.axis == Axis::Time) return most == 0 || level[2][dim] * meaning.prime <= most;
+  if (most != 0 && level[0][dim] * level[1][dim] * meaning.prime > most) return false;
+  if (level[place.axis == Axis::X ? 1 : 0][dim] > 1) return false;  // a loop lies along one axis
+  return has_copies(prefix, place, meaning.prime);
+}
+
+void HierarchySpace::prime_choices(const Prefix& prefix, const Meaning& meaning, Choices& choices) const {
+  const std::uint32_t room = levels_with_room(prefix, meaning, TileNeeds::Outputs::Narrowest);
+  choices.set_list();
+  for (const std::int32_t index : allowed_[meaning.dim]) {
+    if (takes(prefix, room, places_[static_cast<std::size_t>(index)], meaning)) choices.add(index);
+  }
+  if (choices.count() == 0) choices.add(allowed_[meaning.dim].back());  // nothing fits any more
+}
+
+// A level too small for one word more of what it keeps cannot keep this, too.
+void HierarchySpace::keep_choices(const Prefix& prefix, const Meaning& meaning, Choices& choices) const {
+  const auto kept = static_cast<TensorMask>(prefix.keeps[meaning.level] | 1u << meaning.dim);
+  choices.set_below(needs_.fits(meaning.level, kept, prefix.tiles[meaning.level], TileNeeds::Outputs::Narrowest) ? 2 : 1);
+}
+
+void HierarchySpace::choices(PointView point, std::size_t parameter, Choices& choices) const {
+  const Meaning& meaning = meanings_[parameter];
+  const Prefix& prefix = prefix_of(point, parameter, choices);
+  if (meaning.kind == Meaning::Kind::Keep) return keep_choices(prefix, meaning, choices);
+  if (meaning.kind == Meaning::Kind::Prime) return prime_choices(prefix, meaning, choices);
+  if (!stands(prefix.factors, meaning)) return choices.set_below(1);
+  const Group& group = groups_[group_of_[parameter]];
+  std::int32_t standing = 0;
+  for (std::size_t p = group.begin; p < group.end; ++p) standing += stands(prefix.factors, meanings_[p]) ? 1 : 0;
+  choices.set_below(standing);
+}
+
+Point HierarchySpace::greedy(std::span<const Wish> wishes, std::span<const std::uint8_t> inside) const {
+  Point point(parameters_.size(), 0);
+  std::vector<bool> placed(parameters_.size());
+  Choices legal;
+  for (std::size_t p = 0; p < point.size(); ++p) {
+    const Meaning& meaning = meanings_[p];
+    if (meaning.kind == Meaning::Kind::Keep) {
+      choices(point, p, legal);
+      point[p] = legal.back();
+    }
+    if (meaning.kind == Meaning::Kind::Prime) point[p] = allowed_[meaning.dim].back();
+    if (meaning.kind == Meaning::Kind::Order || meaning.kind == Meaning::Kind::Spread) {
+      point[p] = static_cast<std::int32_t>(std::ranges::find(inside, meaning.dim) - inside.begin());
+    }
+  }
+  Prefix prefix(*this);
+  for (std::size_t p = 0; p < rank_begin_ && meanings_[p].kind == Meaning::Kind::Keep; ++p) add_entry(prefix, point[p]);
+  const auto try_place = [&](std::size_t p, const Place& where) {
+    const Meaning& meaning = meanings_[p];
+    const auto index = static_cast<std::int32_t>(std::ranges::find(places_, where) - places_.begin());
+    if (std::ranges::find(allowed_[meaning.dim], index) == allowed_[meaning.dim].end()) return false;
+    if (!takes(prefix, levels_with_room(prefix, meaning, TileNeeds::Outputs::Widest), where, meaning)) return false;
+    place(prefix, where, meaning);
+    point[p] = index;
+    placed[p] = true;
+    return true;
+  };
+  for (const Wish& wish : wishes) {
+    if (wish.dim >= primes_.size() || wish.level >= machine_.levels.size()) continue;
+    std::int64_t factor = 1;
+    for (std::size_t p = primes_[wish.dim].first; p < primes_[wish.dim].second; ++p) {
+      if (placed[p] || (wish.most != 0 && factor * meanings_[p].prime > wish.most)) continue;
+      const auto along = [&](Axis axis) { return try_place(p, {wish.level, axis}); };
+      const bool done = wish.where == Wish::Where::Time ? along(Axis::Time)
+                        : wish.where == Wish::Where::X  ? along(Axis::X)
+                        : wish.where == Wish::Where::Y  ? along(Axis::Y)
+                                                        : along(Axis::X) || along(Axis::Y);
+      if (done) factor *= meanings_[p].prime;
+    }
+  }
+  canonicalise(point);
+  repair(*this, point);
+  return point;
+}
+
+}  // namespace tilewright
