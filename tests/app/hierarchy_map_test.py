@@ -45,6 +45,36 @@ class Base(unittest.TestCase):
         return result.stderr
 
 
+ENERGIES = """ERT:
+  version: '0.4'
+  tables:
+  - name: system.chip.dram[1..1]
+    actions: [{name: read, energy: 1000}, {name: write, energy: 1000}]
+"""
+
+
+class Energies(Base):
+    def test_tables_of_accelergy_price_the_machine(self):
+        table = self.folder / "ert.yaml"
+        table.write_text(ENERGIES)
+        arguments = ["map", self.network, "--hardware", "zoo:eyeriss-dram", "--layer", "fc", "--samples", 20, "--json"]
+        plain = json.loads(self.done(*arguments))["layers"][0]
+        priced = json.loads(self.done(*arguments, "--energies", table))
+        self.assertIn("ert.yaml of Accelergy for dram", priced["machine"])
+        dram = priced["layers"][0]["levels"][-1]
+        words = sum(t["reads"] + t["updates"] for t in dram["tensors"].values())
+        self.assertGreaterEqual(dram["energy_pj"], words * 1000 / 64)  # 64 words an access at most
+        self.assertNotEqual(dram["energy_pj"], plain["levels"][-1]["energy_pj"])
+
+    def test_tables_of_another_machine_are_refused(self):
+        table = self.folder / "ert.yaml"
+        table.write_text(ENERGIES.replace("dram", "hbm"))
+        said = self.refused("map", self.network, "--hardware", "zoo:eyeriss-dram", "--energies", table)
+        self.assertIn("ert.yaml: has no component of the machine eyeriss-dram, expected some of mac, ", said)
+        said = self.refused("map", self.network, "--hardware", "zoo:eyeriss", "--energies", table)
+        self.assertIn("zoo:eyeriss gives its own, expected a machine with memory levels", said)
+
+
 class TimeloopFiles(Base):
     def best(self, arch, layer, *arguments):
         """The EDP found, by the best that is known."""

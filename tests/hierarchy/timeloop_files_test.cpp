@@ -195,6 +195,37 @@ TEST(TimeloopFiles, ConstraintsLimitFactorsOrderAndParallelism) {
   EXPECT_EQ(broken("  - {type: utilization, min: 1.0}\n"), "");
 }
 
+// Timeloop's mapper writes factors without a sign; people write spaces around it.
+TEST(TimeloopFiles, FactorsMayBeSpeltInThreeWays) {
+  const Mapping mapping = *mapping_from_timeloop(kMapping, "m.yaml", example_problem(), example_machine());
+  std::string bare = kMapping, spaced = kMapping;
+  for (std::size_t at = bare.find('=', bare.find("factors")); at != std::string::npos; at = bare.find('=', at))
+    bare.erase(at, 1);
+  for (std::size_t at = 0; (at = spaced.find('=', at)) != std::string::npos; at += 3) spaced.replace(at, 1, " = ");
+  for (const std::string& text : {bare, spaced}) {
+    const Result<Mapping> read = mapping_from_timeloop(text, "m.yaml", example_problem(), example_machine());
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(*read, mapping);
+  }
+}
+
+// What its front end adds to the files of people: defaults spelt out, and the size of the inputs.
+TEST(TimeloopFiles, AsTheFrontEndWritesThem) {
+  std::string architecture = kArchitecture, problem = kProblem;
+  architecture.replace(architecture.find("entries: 32"), 0,
+                       "allow_overbooking: false, network_fill_latency: 0, power_gated_at: null, n_banks: 2, ");
+  problem.replace(problem.find("M: 64"), 0, "H: 8, W: 8, Hpad: 1, Wpad: 1, densities: {}, ");
+  const Result<Machine> machine = machine_from_timeloop(architecture, "example.yaml");
+  ASSERT_TRUE(machine) << machine.error().message;
+  EXPECT_EQ(*machine, example_machine());
+  const Result<Problem> read = problem_from_timeloop(problem, "problem.yaml");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->bounds, example_problem().bounds);
+  problem.replace(problem.find("densities: {}"), 13, "densities: {A: 0.5}");
+  EXPECT_EQ(problem_from_timeloop(problem, "problem.yaml").error().message,
+            "problem.yaml:9: densities are not supported, expected a dense problem");
+}
+
 TEST(TimeloopFiles, WhatIsNotSupportedIsRefusedByNameAndLine) {
   const auto machine_error = [](std::string from, const std::string& to) {
     std::string text = kArchitecture;

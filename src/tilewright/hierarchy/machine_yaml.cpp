@@ -74,22 +74,24 @@ Result<std::vector<TensorKind>> kinds(const Yaml& node, std::string_view key) {
   return kinds;
 }
 
-Result<AccessEnergy> energy_of(const Yaml& node, const StorageLevel& level) {
+Result<AccessEnergy> energy_of(const Yaml& node, const StorageLevel& level, const ReferenceComponent* component) {
+  const AccessEnergy table = component == nullptr || component->actions.empty()
+                                 ? table_energy(level)
+                                 : access_energy(*component, level.cluster_size);
   const Yaml* found = node.find("energy_pj");
-  if (found == nullptr) return table_energy(level);
+  if (found == nullptr) return table;
   if (found->kind == Yaml::Kind::Scalar) {
     TW_TRY(const double access, found->as_number("energy_pj"));
     return AccessEnergy{{access}, {access}, {access}};
   }
   TW_TRY(const Done known, found->only_keys({"read", "fill", "update"}));
-  const AccessEnergy table = table_energy(level);
   TW_TRY(const double read, found->number("read", table.read.value));
   TW_TRY(const double fill, found->number("fill", table.fill.value));
   TW_TRY(const double update, found->number("update", table.update.value));
   return AccessEnergy{{read}, {fill}, {update}};
 }
 
-Result<StorageLevel> level_of(const Yaml& node) {
+Result<StorageLevel> level_of(const Yaml& node, const EnergyReference* reference) {
   TW_TRY(const Done known,
          node.only_keys({"name", "technology", "instances", "mesh_x", "capacity", "word_bits", "block_size", "cluster_size",
                          "multiple_buffering", "min_utilization", "bandwidth", "overlap", "energy_pj", "network",
@@ -120,18 +122,20 @@ Result<StorageLevel> level_of(const Yaml& node) {
   TW_TRY(level.router_energy.value, network.number("router_pj", 0));
   TW_TRY(level.multicast, truth(network, "multicast", true));
   TW_TRY(level.links, truth(network, "links", true));
-  TW_TRY(level.leakage.value, node.number("leakage_pj", 0));
+  const ReferenceComponent* component = reference == nullptr ? nullptr : reference->find(level.name);
+  TW_TRY(level.leakage.value, node.number("leakage_pj", component == nullptr ? 0 : leakage(*component).value));
   TW_TRY(const std::optional<double> area, maybe_number(node, "area_um2"));
+  if (component != nullptr) level.area = component->area;
   if (area) level.area = SquareMicrometres{*area};
   TW_TRY(level.keeps, kinds(node, "keep"));
   TW_TRY(level.bypasses, kinds(node, "bypass"));
   if (auto fault = fault_of(level)) return node.error(fmt::format("level '{}': {}", level.name, *fault));
-  TW_TRY(level.energy, energy_of(node, level));
+  TW_TRY(level.energy, energy_of(node, level, component));
   if (auto fault = fault_of(level)) return node.error(fmt::format("level '{}': {}", level.name, *fault));
   return level;
 }
 
-Result<MacArray> mac_of(const Yaml& root) {
+Result<MacArray> mac_of(const Yaml& root, const EnergyReference* reference) {
   MacArray mac;
   const Yaml* node = root.find("mac");
   if (node == nullptr) return root.error("mac is missing, expected {instances: …}");
@@ -140,8 +144,11 @@ Result<MacArray> mac_of(const Yaml& root) {
   TW_TRY(mac.instances, node->integer("instances"));
   TW_TRY(mac.mesh_x, node->integer("mesh_x", mac.instances));
   TW_TRY(mac.word_bits, node->integer("word_bits", 16));
-  TW_TRY(mac.energy.value, node->number("energy_pj", table_energy(mac).value));
+  const ReferenceComponent* component = reference == nullptr ? nullptr : reference->find(mac.name);
+  const bool priced = component != nullptr && !component->actions.empty();
+  TW_TRY(mac.energy.value, node->number("energy_pj", (priced ? mac_energy(*component) : table_energy(mac)).value));
   TW_TRY(const std::optional<double> area, maybe_number(*node, "area_um2"));
+  if (component != nullptr) mac.area = component->area;
   if (area) mac.area = SquareMicrometres{*area};
   if (auto fault = fault_of(mac)) return node->error("mac: " + *fault);
   return mac;
@@ -183,7 +190,7 @@ std::string to_yaml(const StorageLevel& level) {
 
 }  // namespace
 
-Result<Machine> machine_from_yaml(const std::string& text, const std::string& where) {
+Result<Machine> machine_from_yaml(const std::string& text, const std::string& where, const EnergyReference* reference) {
   TW_TRY(const Yaml root, parse_yaml_document(text, where, kFormat));
   TW_TRY(const Done known, root.only_keys({"format", "name", "source", "clock_ghz", "bits", "mac", "levels"}));
   Machine machine;
@@ -195,10 +202,10 @@ Result<Machine> machine_from_yaml(const std::string& text, const std::string& wh
   TW_TRY(machine.bits.inputs, bits.integer("inputs", 0));
   TW_TRY(machine.bits.outputs, bits.integer("outputs", 0));
   TW_TRY(machine.bits.partial_sums, bits.integer("partial_sums", machine.bits.outputs));
-  TW_TRY(machine.mac, mac_of(root));
+  TW_TRY(machine.mac, mac_of(root, reference));
   TW_TRY(const std::vector<Yaml> levels, root.list("levels"));
   for (const Yaml& node : levels) {
-    TW_TRY(StorageLevel level, level_of(node));
+    TW_TRY(StorageLevel level, level_of(node, reference));
     machine.levels.push_back(std::move(level));
   }
   return check(std::move(machine), root.position());

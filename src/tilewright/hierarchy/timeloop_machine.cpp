@@ -23,7 +23,8 @@ ComponentKind kind_of(const std::string& component_class) {
   return ComponentKind::Other;
 }
 
-// Attributes that change what the dense model counts and that we have no counterpart of.
+// Attributes that change what the dense model counts and that we have no counterpart of. Timeloop's front end writes some of
+// them with the value that changes nothing.
 constexpr std::string_view kRefused[] = {
     "wire_energy",   "tile_width",   "network_fill_latency", "network_drain_latency", "allow_overbooking", "network_fill",
     "network_drain", "network_read", "network_update",       "fill_latency",          "drain_latency"};
@@ -68,6 +69,8 @@ Result<Copies> copies_of(const Yaml& node) {
 Result<Done> refuse_unknown(const Yaml& attributes) {
   for (const Yaml::Field& field : attributes.fields) {
     for (const std::string_view refused : kRefused) {
+      const std::string& value = field.second.scalar;
+      if (value == "false" || value == "null" || parse_real(value) == 0.0) continue;
       if (find_key(attributes, {refused}) == &field.second)
         return field.second.error(
             fmt::format("{} is not supported, expected energy_per_hop and router_energy at most", field.first));
@@ -106,7 +109,8 @@ Result<Done> set_capacity(const Yaml& attributes, StorageLevel& level) {
 }
 
 Result<StorageLevel> storage_of(const Yaml& node, const Yaml& attributes, const std::string& name,
-                                const std::string& component_class, std::int64_t copies) {
+                                const std::string& component_class, std::int64_t copies,
+                                const ReferenceComponent* component) {
   StorageLevel level;
   level.name = name;
   level.technology = component_class.find("DRAM") != std::string::npos             ? Technology::Dram
@@ -139,12 +143,17 @@ Result<StorageLevel> storage_of(const Yaml& node, const Yaml& attributes, const 
   level.router_energy = {router.value_or(0)};
   const auto fault_at = [&](const std::string& fault) { return node.error(fmt::format("level '{}': {}", name, fault)); };
   if (auto fault = fault_of(level)) return fault_at(*fault);
+  const bool priced = !access && component != nullptr && !component->actions.empty();
   level.energy = access ? AccessEnergy{{*access}, {*access}, {*access}} : table_energy(level);
+  if (priced) level.energy = access_energy(*component, level.cluster_size);
+  if (priced) level.leakage = leakage(*component);
+  if (component != nullptr) level.area = component->area;
   if (auto fault = fault_of(level)) return fault_at(*fault);
   return level;
 }
 
-Result<MacArray> mac_of(const Yaml& node, const Yaml& attributes, const std::string& name, std::int64_t copies) {
+Result<MacArray> mac_of(const Yaml& node, const Yaml& attributes, const std::string& name, std::int64_t copies,
+                        const ReferenceComponent* component) {
   MacArray mac;
   mac.name = name;
   TW_TRY(mac.instances, whole(attributes, {"instances"}, copies));
@@ -153,12 +162,16 @@ Result<MacArray> mac_of(const Yaml& node, const Yaml& attributes, const std::str
   if (auto fault = fault_of(mac)) return node.error(fmt::format("'{}': {}", name, *fault));
   TW_TRY(const std::optional<double> energy, real(attributes, {"energy"}));
   mac.energy = energy ? Picojoules{*energy} : table_energy(mac);
+  if (component != nullptr && !component->actions.empty()) mac.energy = mac_energy(*component);
+  if (component != nullptr) mac.area = component->area;
   if (auto fault = fault_of(mac)) return node.error(fmt::format("'{}': {}", name, *fault));
   return mac;
 }
 
 class TreeReader {
  public:
+  explicit TreeReader(const EnergyReference* tables) : reference(tables) {}
+
   // One component or node of the flat form; its attributes are its own fields or those under `attributes`.
   Result<Done> component(const Yaml& node, std::int64_t copies) {
     TW_TRY(const Copies own, copies_of(node));
@@ -175,7 +188,7 @@ class TreeReader {
       return node.error(fmt::format("there are more than {} copies, expected at most that", kMostMacs));
     switch (kind_of(component_class)) {
       case ComponentKind::Storage: {
-        TW_TRY(StorageLevel level, storage_of(node, given, name, component_class, copies * count));
+        TW_TRY(StorageLevel level, storage_of(node, given, name, component_class, copies * count, priced(name)));
         if (machine.levels.size() == kMostLevels)
           return node.error(fmt::format("there are more than {} storage levels, expected at most that", kMostLevels));
         machine.levels.insert(machine.levels.begin(), std::move(level));
@@ -183,7 +196,7 @@ class TreeReader {
       }
       case ComponentKind::Compute: {
         if (has_mac) return node.error("a second compute component, expected one");
-        TW_TRY(machine.mac, mac_of(node, given, name, copies * count));
+        TW_TRY(machine.mac, mac_of(node, given, name, copies * count, priced(name)));
         has_mac = true;
         return Done{};
       }
@@ -212,15 +225,21 @@ class TreeReader {
     return tree(inside, copies * own.count);
   }
 
+  const ReferenceComponent* priced(const std::string& name) const {
+    return reference == nullptr ? nullptr : reference->find(name);
+  }
+
+  const EnergyReference* reference;
   Machine machine;
   bool has_mac = false;
 };
 
 }  // namespace
 
-Result<Machine> machine_from_timeloop(const std::string& text, const std::string& where) {
+Result<Machine> machine_from_timeloop(const std::string& text, const std::string& where, const EnergyReference* reference) {
   TW_TRY(const Yaml root, parse_yaml(text, where));
-  TreeReader reader;
+  TW_TRY(const std::optional<EnergyReference> own, energy_reference_in(root));
+  TreeReader reader(reference == nullptr && own ? &*own : reference);
   const Yaml* place = nullptr;
   if (const Yaml* architecture = find_key(root, {"architecture"})) {
     place = architecture;
@@ -240,7 +259,7 @@ Result<Machine> machine_from_timeloop(const std::string& text, const std::string
     }
     const Yaml* name = find_key(*arithmetic, {"name"});
     TW_TRY(const std::string mac_name, name == nullptr ? Result<std::string>("mac") : name->as_text("name"));
-    TW_TRY(reader.machine.mac, mac_of(*arithmetic, *arithmetic, mac_name, 1));
+    TW_TRY(reader.machine.mac, mac_of(*arithmetic, *arithmetic, mac_name, 1, reader.priced(mac_name)));
     reader.has_mac = true;
   } else {
     return root.error("neither architecture nor arch is there, expected one of them");

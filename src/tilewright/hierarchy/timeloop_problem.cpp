@@ -93,6 +93,16 @@ Result<Shape> shape_of(const Yaml& node) {
   return shape;
 }
 
+// What the front end of Timeloop writes besides: the size of the inputs and their padding, which count as data here as
+// there.
+constexpr std::string_view kDescriptions[] = {"shape", "name", "type", "version", "H", "W", "Hpad", "Wpad"};
+
+Result<Done> refuse_densities(const Yaml* densities) {
+  const bool none = densities == nullptr || (densities->fields.empty() && densities->kind != Yaml::Kind::Scalar);
+  if (none) return Done{};
+  return densities->error("densities are not supported, expected a dense problem");
+}
+
 }  // namespace
 
 Result<Problem> problem_from_timeloop(const std::string& text, const std::string& where) {
@@ -108,18 +118,20 @@ Result<Problem> problem_from_timeloop(const std::string& text, const std::string
     if (name != "cnn_layer" && name != "cnn-layer")
       return given->error(fmt::format("shape is '{}', expected cnn_layer or the shape itself", name));
   }
-  if (const Yaml* densities = find_key(*problem, {"densities"}))
-    return densities->error("densities are not supported, expected a dense problem");
+  TW_TRY([[maybe_unused]] const Done dense, refuse_densities(find_key(*problem, {"densities"})));
   const Yaml* instance = find_key(*problem, {"instance"});
   const Yaml& numbers = instance != nullptr ? *instance : *problem;
   NamedNumbers bounds, coefficients;
   for (const Yaml::Field& field : numbers.fields) {
-    if (field.first == "shape" || field.first == "name" || field.first == "type") continue;
-    if (field.first == "densities") return field.second.error("densities are not supported, expected a dense problem");
+    if (field.first == "densities") {
+      TW_TRY([[maybe_unused]] const Done none, refuse_densities(&field.second));
+      continue;
+    }
     const bool is_dim = field.first.size() == 1 && shape.dims.find(field.first[0]) != std::string::npos;
     bool is_coefficient = false;
     for (const auto& [name, otherwise] : shape.coefficients) is_coefficient = is_coefficient || name == field.first;
     if (!is_dim && !is_coefficient) {
+      if (std::ranges::find(kDescriptions, field.first) != std::end(kDescriptions)) continue;
       std::vector<std::string> known;
       for (const char dim : shape.dims) known.emplace_back(1, dim);
       for (const auto& [name, otherwise] : shape.coefficients) known.push_back(name);

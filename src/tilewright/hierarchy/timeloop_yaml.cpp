@@ -10,6 +10,20 @@
 namespace tilewright::hierarchy {
 namespace {
 
+// "M", "=", "2" are one word: Timeloop takes spaces around the sign.
+std::vector<std::string> without_gaps(const std::vector<std::string>& words) {
+  std::vector<std::string> whole;
+  for (const std::string& word : words) {
+    const bool goes_on = !whole.empty() && (word[0] == '=' || word[0] == '<' || whole.back().ends_with('='));
+    if (goes_on) {
+      whole.back() += word;
+    } else {
+      whole.push_back(word);
+    }
+  }
+  return whole;
+}
+
 struct Reader {
   const Problem& problem;
   const Machine& machine;
@@ -53,7 +67,7 @@ struct Reader {
     return mask;
   }
 
-  // "K=4" -> (K, 4, exactly), "K<=4" -> (K, 4, at most); K=0 is the whole dimension.
+  // "K=4" and "K4" -> (K, 4, exactly), "K<=4" -> (K, 4, at most); K=0 is the whole dimension.
   struct Factor {
     std::uint8_t dim = 0;
     std::int64_t value = 1;
@@ -64,21 +78,23 @@ struct Reader {
     const Yaml* node = find_key(entry, {"factors"});
     if (node == nullptr) return factors;
     TW_TRY(const std::vector<std::string> words, words_of(*node, "factors"));
-    for (const std::string& word : words) {
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    for (const std::string& word : without_gaps(words)) {
       Factor factor;
-      const auto dim = word.empty() ? std::nullopt : problem.dim_named(word[0]);
+      const auto dim = problem.dim_named(word[0]);
       std::string_view rest = std::string_view(word).substr(1);
       factor.at_most = rest.starts_with("<=");
-      if (!dim || !(rest.starts_with("=") || factor.at_most) || (factor.at_most && !may_limit)) {
-        const bool residue = !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
+      const bool exactly = rest.starts_with("=") || (!rest.empty() && is_digit(rest[0]));
+      if (!dim || !(exactly || factor.at_most) || (factor.at_most && !may_limit)) {
+        const bool residue = std::ranges::all_of(word, is_digit);
         return node->error(
             residue ? fmt::format("factors has a remainder {}, which is not supported", word)
                     : fmt::format("factors has '{}', expected DIMENSION=NUMBER with one of {}", word, problem.dims));
       }
-      rest.remove_prefix(factor.at_most ? 2 : 1);
+      rest.remove_prefix(factor.at_most ? 2 : rest.starts_with("=") ? 1 : 0);
       const auto value = parse_integer(rest);
       if (!value || *value < 0 || *value > kMostCount)
-        return node->error(fmt::format("factors has '{}', expected a whole number after the sign", word));
+        return node->error(fmt::format("factors has '{}', expected a whole number after the dimension", word));
       factor.dim = *dim;
       factor.value = *value == 0 ? problem.bounds[*dim] : *value;
       for (const Factor& other : factors) {

@@ -98,7 +98,7 @@ Result<Done> add_timeloop_problem(HierarchyJob& job) {
 }  // namespace
 
 Result<bool> has_memory_levels(const std::string& hardware, const MappingOptions& options) {
-  if (options.judge || !options.restrict_to.empty() || !options.bits.empty()) return true;
+  if (options.judge || !options.restrict_to.empty() || !options.energies.empty() || !options.bits.empty()) return true;
   if (is_zoo_source(hardware)) {
     const std::string_view name = std::string_view(hardware).substr(4);
     const bool leveled = static_cast<bool>(zoo_text("machines", name)),
@@ -124,7 +124,7 @@ Result<HierarchyJob> read_hierarchy_job(const MappingInputs& inputs, const Mappi
   job.options = options;
   if (!job.options.judge) job.options.judge = hierarchy::Judge::Hierarchy;
   TW_TRY(job.options.objective.limits, limits_from(options));
-  TW_TRY(job.machine, hierarchy::read_machine(inputs.hardware));
+  TW_TRY(job.machine, hierarchy::read_machine(inputs.hardware, options.energies));
   if (!options.bits.empty() && *job.options.judge == hierarchy::Judge::Timeloop) {
     return invalid("--bits does not go with --model timeloop, which counts words, expected --model hierarchy");
   }

@@ -40,8 +40,9 @@ void read_points_of(MappingProblem& problem, std::unique_ptr<Space> space, const
 // `where` says which machine and network, in sentences.
 Result<MappingJob> make_job(Network network, Accelerator accelerator, const MappingOptions& options,
                             const MappingInputs& where, ThreadPool& threads) {
-  if (options.judge || !options.restrict_to.empty() || !options.bits.empty()) {
-    return invalid("--model hierarchy, --model timeloop, --restrict and --bits are for map, expected them to be left out");
+  if (options.judge || !options.restrict_to.empty() || !options.energies.empty() || !options.bits.empty()) {
+    return invalid(
+        "--model hierarchy, --model timeloop, --restrict, --energies and --bits are for map, expected them to be left out");
   }
   MappingJob job;
   job.inputs = where;

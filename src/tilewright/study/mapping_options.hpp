@@ -53,6 +53,7 @@ struct MappingOptions : LimitOptions {
   Model model = Model::Sound;
   std::optional<hierarchy::Judge> judge = {};  // takes the model's place on machines with memory levels
   std::string restrict_to = {};                // a Timeloop file of constraints; empty = everything is searched
+  std::string energies = {};                   // a file of Accelergy's tables; empty = the machine's own
   std::string bits = {};                       // "weights=4,inputs=8": widths of elements instead of the machine's
   Constraints constraints = Constraints::Hard;
   SpaceKind space = SpaceKind::Mapping;
