@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -132,21 +131,6 @@ std::string layer_section(const MappingStudy& study) {
   return "<h2>Layers</h2>\n" + table(columns, rows);
 }
 
-std::string coverage_section(const MappingStudy& study) {
-  if (study.coverage.left_out.empty()) return "";
-  std::vector<std::vector<std::string>> rows;
-  for (const OtherOperator& other : study.coverage.left_out) {
-    rows.push_back({html_escaped(other.name), with_thousands(other.count),
-                    other.macs ? prefixed_number(static_cast<double>(*other.macs)) : "unknown",
-                    other.operations_known ? prefixed_number(static_cast<double>(other.operations)) : "unknown"});
-  }
-  return "<h2>Left out</h2>\n" + table({{"operator", false},
-                                        {"times"},
-                                        {"MACs", true, "multiply-accumulates of all of them"},
-                                        {"operations", true, "of all of them; a multiply-accumulate is two"}},
-                                       rows);
-}
-
 std::vector<std::pair<std::string, std::string>> machine_card(const Accelerator& machine) {
   const auto bytes = [](std::int64_t count) {
     return count >= kUnlimited ? "no limit" : fmt::format("{} bytes", with_thousands(count));
@@ -212,26 +196,6 @@ std::string energy_section(const MappingStudy& study) {
   return rows.empty() ? "" : "<h2>Energy and roofs</h2>\n" + table(columns, rows);
 }
 
-std::string sample_section(const MappingStudy& study) {
-  const MappingTotals sums = totals_of(study);
-  if (sums.samples == 0) return "";
-  std::map<std::string, std::int64_t> reasons;
-  for (const MappedLayer& layer : study.layers) {
-    for (const auto& [reason, count] : layer.rejected) reasons[reason] += count;
-  }
-  std::vector<std::pair<std::string, std::int64_t>> sorted(reasons.begin(), reasons.end());
-  std::ranges::stable_sort(sorted, std::greater<>(), [](const auto& entry) { return entry.second; });
-  std::vector<std::vector<std::string>> rows;
-  const auto add = [&](const std::string& name, std::int64_t count, std::size_t colour) {
-    rows.push_back({html_escaped(name), with_thousands(count),
-                    percent(ratio(count, sums.samples)) + " " + bar(ratio(count, sums.samples), colour)});
-  };
-  add("valid", sums.valid, 2);
-  for (const auto& [reason, count] : sorted) add("invalid: " + reason, count, 1);
-  add("proposed before, and charged again", sums.repeated, kGrey);
-  return "<h2>Where the samples went</h2>\n" + table({{"outcome", false}, {"samples"}, {"share"}}, rows);
-}
-
 std::string legend_of(const MappingStudy& study) {
   std::string legend;
   for (const NestKind kind : {NestKind::Convolution, NestKind::MatrixMultiply}) {
@@ -290,21 +254,20 @@ std::string provenance_section(const MappingStudy& study) {
 
 }  // namespace
 
-std::string shown(const Objective& objective) {
-  if (objective.form == Objective::Form::Pareto) return "product of the metrics";
-  const std::string name = name_of(objective);
-  return name == "edp" ? "EDP" : name;
-}
-
 double weight_of(const MappedLayer& layer) {
   return layer.found ? static_cast<double>(layer.count) * layer.found->metrics.edp() : 0;
 }
 
 std::string to_html(const MappingStudy& study) {
+  std::vector<SearchedLayer> searched;
+  for (const MappedLayer& layer : study.layers) {
+    searched.push_back({&layer.name, &layer.ledger, &layer.rejected, weight_of(layer)});
+  }
   return page(study.network + " on " + study.machine.name,
               head(study) + front_section(study) + layer_section(study) + energy_section(study) + machine_section(study) +
-                  coverage_section(study) + convergence_section(study) + sample_section(study) + agent_section(study) +
-                  mapping_section(study) + provenance_section(study));
+                  coverage_section(study.coverage) + convergence_section(searched, study.objective) +
+                  sample_section(searched) + agent_section(study.agents) + mapping_section(study) +
+                  provenance_section(study));
 }
 
 }  // namespace tilewright
