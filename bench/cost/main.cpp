@@ -17,9 +17,9 @@
 #include "cost/maestro_process.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/cost/batch.hpp"
-#include "tilewright/cost/case_walk.hpp"
 #include "tilewright/cost/evaluator.hpp"
 #include "tilewright/cost/plan.hpp"
+#include "tilewright/cost/stance_walk.hpp"
 
 namespace tilewright::bench {
 namespace {

@@ -19,7 +19,7 @@
 // To the other side there are two omissions. Partial sums that come back from L2 are not counted as reads: outputs are read
 // once, at the end. And only what passes between L2 and the top array costs energy; what the levels inside pass on costs
 // time only.
-#include "tilewright/cost/case_walk.hpp"
+#include "tilewright/cost/stance_walk.hpp"
 #include "walked.hpp"
 
 namespace tilewright {

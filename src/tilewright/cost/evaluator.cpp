@@ -5,10 +5,10 @@
 
 #include "tilewright/cost/area.hpp"
 #include "tilewright/cost/audit.hpp"
-#include "tilewright/cost/case_groups.hpp"
-#include "tilewright/cost/case_walk.hpp"
 #include "tilewright/cost/energy.hpp"
 #include "tilewright/cost/plan.hpp"
+#include "tilewright/cost/stance_groups.hpp"
+#include "tilewright/cost/stance_walk.hpp"
 
 namespace tilewright {
 namespace {

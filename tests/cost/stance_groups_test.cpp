@@ -1,10 +1,10 @@
 // The grouped evaluation against the walk over every case, on random mappings of every kind.
-#include "tilewright/cost/case_groups.hpp"
+#include "tilewright/cost/stance_groups.hpp"
 
 #include <cmath>
 
 #include "mapper_style.hpp"
-#include "tilewright/cost/case_walk.hpp"
+#include "tilewright/cost/stance_walk.hpp"
 
 namespace tilewright {
 namespace {

@@ -1,9 +1,9 @@
-#include "tilewright/cost/case_groups.hpp"
+#include "tilewright/cost/stance_groups.hpp"
 
 #include <algorithm>
 #include <bit>
 
-#include "tilewright/cost/case_groups_state.hpp"
+#include "tilewright/cost/stance_groups_state.hpp"
 
 namespace tilewright {
 

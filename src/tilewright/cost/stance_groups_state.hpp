@@ -1,12 +1,13 @@
-// The state of the grouped evaluation (case_groups.hpp), shared by the file that prepares a level and the one that runs it.
+// The state of the grouped evaluation (stance_groups.hpp), shared by the file that prepares a level and the one that runs
+// it.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
 
-#include "tilewright/cost/case_groups.hpp"
 #include "tilewright/cost/loop_states.hpp"
+#include "tilewright/cost/stance_groups.hpp"
 #include "tilewright/cost/tile_factors.hpp"
 
 namespace tilewright {

@@ -1,4 +1,4 @@
-#include "tilewright/cost/case_walk.hpp"
+#include "tilewright/cost/stance_walk.hpp"
 
 #include <algorithm>
 #include <array>

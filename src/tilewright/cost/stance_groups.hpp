@@ -1,4 +1,4 @@
-// The same model as case_walk.hpp without visiting every case.
+// The same model as stance_walk.hpp without visiting every case.
 //
 // Three facts make that possible. (1) Everything a case produces, its multiplicity apart, depends only on which loops are at
 // an edge tile (the mask) and on the innermost loop that is not at its first tile (`changed`); the first tile and a steady

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "tilewright/cost/case_groups_state.hpp"
+#include "tilewright/cost/stance_groups_state.hpp"
 
 namespace tilewright {
 

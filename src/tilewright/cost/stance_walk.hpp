@@ -1,5 +1,5 @@
 // The model as MAESTRO computes it: every combination of loop states visited, in MAESTRO's order.
-// Slow and literal. The fast evaluation (case_groups.hpp) hands over what its grouping does not cover, and tests compare
+// Slow and literal. The fast evaluation (stance_groups.hpp) hands over what its grouping does not cover, and tests compare
 // both.
 #pragma once
 
