@@ -67,7 +67,7 @@ double walk_microseconds(const std::vector<LayerCases>& cases) {
   return microseconds(cases, [&](const LayerCases& layer) {
     for (const Mapping& mapping : layer.mappings) {
       if (make_plan(plan, layer.nest, mapping, machine.pes, Model::Maestro)) continue;
-      const auto result = walk_cases(plan, rates);
+      const auto result = walk_stances(plan, rates);
       asm volatile("" : : "m"(result));
     }
   });
@@ -155,7 +155,7 @@ int run(int argc, char** argv) {
   }
   fmt::print("one evaluation, one core, mean over random GAMMA-style mappings, microseconds of processor time\n\n");
   fmt::print("{:<8} {:>8} {:>14} {:>11} {:>14} {:>13} {:>10}", "levels", "mappings", "sound, search", "sound, all",
-             "exact, search", "maestro, all", "case walk");
+             "exact, search", "maestro, all", "stance walk");
   fmt::print("{}\n", program.empty() ? "" : "   real MAESTRO, process      ratio");
   bool equal = true;
   for (const std::int64_t levels : {1, 2, 3}) {

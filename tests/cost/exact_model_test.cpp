@@ -157,7 +157,7 @@ TEST(ExactModel, GroupedAndLiteralEvaluationAgree) {
     const Cost* cost = std::get_if<Cost>(&evaluation);
     Plan plan;
     if (cost == nullptr || make_plan(plan, drawn.nest, drawn.mapping, drawn.pes, Model::Exact)) return;
-    const auto outcome = walk_cases(plan, {machine.noc.bandwidth, machine.noc.latency(), machine.offchip_bandwidth, 1});
+    const auto outcome = walk_stances(plan, {machine.noc.bandwidth, machine.noc.latency(), machine.offchip_bandwidth, 1});
     ASSERT_TRUE(std::holds_alternative<Analysis>(outcome));
     const Analysis& literal = std::get<Analysis>(outcome);
     EXPECT_EQ(cost->runtime.value, literal.runtime);

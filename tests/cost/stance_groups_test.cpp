@@ -1,4 +1,4 @@
-// The grouped evaluation against the walk over every case, on random mappings of every kind.
+// The grouped evaluation against the walk over every stance, on random mappings of every kind.
 #include "tilewright/cost/stance_groups.hpp"
 
 #include <cmath>
@@ -36,11 +36,11 @@ void expect_equal(const Analysis& a, const Analysis& b) {
   }
 }
 
-class CaseGroupsOnModel : public testing::TestWithParam<Model> {};
+class StanceGroupsOnModel : public testing::TestWithParam<Model> {};
 
-TEST_P(CaseGroupsOnModel, AgreesWithTheWalkOnRandomMappings) {
-  Rng rng(11, "case-groups");
-  CaseGroups groups;
+TEST_P(StanceGroupsOnModel, AgreesWithTheWalkOnRandomMappings) {
+  Rng rng(11, "stance-groups");
+  StanceGroups groups;
   int grouped = 0, failing = 0;
   constexpr NestKind kKinds[] = {NestKind::Convolution, NestKind::Depthwise, NestKind::Grouped, NestKind::MatrixMultiply};
   for (int i = 0; i < 4000; ++i) {
@@ -52,7 +52,7 @@ TEST_P(CaseGroupsOnModel, AgreesWithTheWalkOnRandomMappings) {
     const auto fast = groups.analyse(plan, rates, true);
     if (std::holds_alternative<NotGrouped>(fast)) continue;
     ++grouped;
-    const auto slow = walk_cases(plan, rates);
+    const auto slow = walk_stances(plan, rates);
     if (const auto* failure = std::get_if<Infeasible>(&fast)) {
       ++failing;
       ASSERT_TRUE(std::holds_alternative<Infeasible>(slow)) << i;
@@ -66,12 +66,12 @@ TEST_P(CaseGroupsOnModel, AgreesWithTheWalkOnRandomMappings) {
   EXPECT_GT(grouped, 3000);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, CaseGroupsOnModel,
+INSTANTIATE_TEST_SUITE_P(Models, StanceGroupsOnModel,
                          testing::Values(Model::Sound, Model::Exact, Model::Maestro, Model::MaestroE1d8efd));
 
-TEST(CaseGroups, SearchColumnsAreThoseOfAllColumns) {
+TEST(StanceGroups, SearchColumnsAreThoseOfAllColumns) {
   Rng rng(12, "columns");
-  CaseGroups groups;
+  StanceGroups groups;
   for (int i = 0; i < 500; ++i) {
     const Nest nest = draw_nest(rng, NestKind::Convolution, 20, false);
     Plan plan;

@@ -47,7 +47,7 @@ std::string_view name_of(Infeasible::Reason reason) {
       return "counter-overflow";
     case Reason::NoComputation:
       return "no-computation";
-    case Reason::TooManyCases:
+    case Reason::TooManyStances:
       return "too-many-cases";
     case Reason::MacsMiscounted:
       return "macs-miscounted";
@@ -109,7 +109,7 @@ std::string to_sentence(const Infeasible& infeasible) {
       return fmt::format("level {} repeats one step more often than 2,147,483,647 times", level);
     case Reason::NoComputation:
       return "a step of level 0 computes nothing, so the bandwidth it needs is undefined";
-    case Reason::TooManyCases:
+    case Reason::TooManyStances:
       return fmt::format("level {} has more than {} combinations of loop states", level, limited);
     case Reason::MacsMiscounted:
       return fmt::format(

@@ -63,9 +63,9 @@ struct Infeasible {
     NoBandwidth,  // NoC or off-chip bandwidth is 0
     // The model breaks down, as the real program does.
     NothingNew,       // a temporal map moves on but brings no new data
-    CounterOverflow,  // a case occurs more often than 31 bits count
+    CounterOverflow,  // a stance occurs more often than 31 bits count
     NoComputation,    // a step of level 0 computes nothing, its bandwidth is undefined
-    TooManyCases,     // need: combinations of loop states, limit: what we walk
+    TooManyStances,   // need: combinations of loop states, limit: what we walk
     // The audit of the sound model.
     MacsMiscounted,      // need: true MACs, limit: counted
     MacsLost,            // need: true MACs, limit: those that reach the processing elements
@@ -122,7 +122,7 @@ struct CostDetail {
   Delay ingress, egress, compute;  // cycles of one step of level 0
   double mean_bandwidth = 0;       // elements per cycle
   double utilised_pes = 0;
-  double arithmetic_intensity = 0;  // MACs per element; MAESTRO: of the last case only
+  double arithmetic_intensity = 0;  // MACs per element; MAESTRO: of the last stance only
 };
 
 struct Cost {

@@ -54,7 +54,7 @@ struct Evaluator::Workspace {
   MachineRates rates;
   Macs true_macs;
   Plan plan;
-  CaseGroups groups;
+  StanceGroups groups;
 
   Evaluation evaluate(const Mapping& mapping, const Cost* previous);
   Cost to_cost(const Analysis& analysis, const Cost* previous) const;
@@ -90,7 +90,7 @@ Evaluation Evaluator::Workspace::evaluate(const Mapping& mapping, const Cost* pr
 
   auto outcome = groups.analyse(plan, rates, options.columns == Columns::All);
   if (std::holds_alternative<NotGrouped>(outcome)) {
-    auto walked = walk_cases(plan, rates);
+    auto walked = walk_stances(plan, rates);
     if (const auto* failure = std::get_if<Infeasible>(&walked)) return *failure;
     outcome = std::get<Analysis>(walked);
   }

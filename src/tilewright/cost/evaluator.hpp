@@ -4,7 +4,7 @@
 //   const Evaluation evaluation = evaluator.evaluate(mapping);
 //
 // An evaluator owns its workspace: evaluate() is a pure function of the mapping and allocates nothing, unless a level
-// spreads two dimensions or maps one twice (then every case is walked). One evaluator belongs to one thread.
+// spreads two dimensions or maps one twice (then every stance is walked). One evaluator belongs to one thread.
 #pragma once
 
 #include <memory>

@@ -163,7 +163,7 @@ class Search {
   }
 
  private:
-  // False once the search has worked enough. Levels of many loops have up to three cases per loop to walk.
+  // False once the search has worked enough. Levels of many loops have up to three states per loop, so many stances to walk.
   bool may_evaluate(const Mapping& mapping) {
     std::size_t loops = 0;
     for (const MappingLevel& level : mapping.levels) loops = std::max(loops, level.directives.size());

@@ -7,14 +7,14 @@
 
 namespace tilewright {
 
-using namespace case_groups;
+using namespace stance_groups;
 using Reason = Infeasible::Reason;
 
-CaseGroups::CaseGroups() : workspace_(std::make_unique<Workspace>()) {}
-CaseGroups::~CaseGroups() = default;
+StanceGroups::StanceGroups() : workspace_(std::make_unique<Workspace>()) {}
+StanceGroups::~StanceGroups() = default;
 
-std::variant<Analysis, Infeasible, NotGrouped> CaseGroups::analyse(const Plan& plan, const MachineRates& rates,
-                                                                   bool all_columns) {
+std::variant<Analysis, Infeasible, NotGrouped> StanceGroups::analyse(const Plan& plan, const MachineRates& rates,
+                                                                     bool all_columns) {
   for (const LevelPlan& level : plan.levels) {
     if (level.repeats_dim || level.spatial_count != 1 || level.loops.size() > kMostLoops) return NotGrouped{};
   }
@@ -37,14 +37,14 @@ std::variant<Analysis, Infeasible, NotGrouped> CaseGroups::analyse(const Plan& p
 }
 
 // The key of the level below when the loops of `mask` are at their edges, the spatial loop left out.
-std::uint32_t CaseGroups::Workspace::inner_key(const Step& step, std::uint32_t mask) const {
+std::uint32_t StanceGroups::Workspace::inner_key(const Step& step, std::uint32_t mask) const {
   std::uint32_t key = step.first_key;
   for (; mask != 0; mask &= mask - 1) key ^= step.toggle_child[static_cast<std::size_t>(std::countr_zero(mask))];
   return key;
 }
 
 // Cycles of the units below for one mask, how many are busy, and the MACs that reach the processing elements in one step.
-void CaseGroups::Workspace::compute_inner(std::size_t number, std::uint32_t mask, std::int64_t& leaf) {
+void StanceGroups::Workspace::compute_inner(std::size_t number, std::uint32_t mask, std::int64_t& leaf) {
   const LevelPlan& level = level_at(number);
   Step& step = steps[number];
   const std::size_t at = step.at(mask);
@@ -78,7 +78,7 @@ void CaseGroups::Workspace::compute_inner(std::size_t number, std::uint32_t mask
   if (busy != 0) step.units_busy[mask] = busy;
 }
 
-const case_groups::Inner& CaseGroups::Workspace::inner(std::size_t number, std::uint32_t key) {
+const stance_groups::Inner& StanceGroups::Workspace::inner(std::size_t number, std::uint32_t key) {
   Inner& result = known[number][key];
   if (result.stamp == stamp || stopped()) return result;
   prepare_step(number, key);
@@ -147,7 +147,7 @@ void settle_l1(Analysis& result) {
 
 }  // namespace
 
-Analysis CaseGroups::Workspace::top() {
+Analysis StanceGroups::Workspace::top() {
   Analysis result;
   prepare_step(0, 0);
   if (stopped()) return result;
@@ -226,7 +226,7 @@ Analysis CaseGroups::Workspace::top() {
   return result;
 }
 
-void CaseGroups::Workspace::top_needs(Analysis& result) {
+void StanceGroups::Workspace::top_needs(Analysis& result) {
   const Step& step = steps[0];
   const auto tile_need = [&](const LevelPlan& level, std::size_t operand) {
     std::int64_t tile = 2;
@@ -249,7 +249,7 @@ void CaseGroups::Workspace::top_needs(Analysis& result) {
     result.lower_need[operand] = tile_need(plan->levels[0], operand);
   }
   result.descended = plan->levels.size() > 1;
-  // The analysis that ends first is the innermost one under the first case of every level.
+  // The analysis that ends first is the innermost one under the first stance of every level.
   std::uint32_t key = 0;
   if (result.descended) {
     const bool torn = step.spatial_edge[0] && (step.spatial_ragged[0] || plan->levels[0].edge_units == 1);
@@ -269,9 +269,9 @@ void CaseGroups::Workspace::top_needs(Analysis& result) {
   }
 }
 
-// Visits the counted cases of a level in MAESTRO's order for what depends on it: roundings of the mean bandwidth and of the
-// utilisation, the off-chip bandwidth that is halved at every case, and the intensity of the last one.
-void CaseGroups::Workspace::order_pass(std::size_t number, Analysis& result) {
+// Visits the counted stances of a level in MAESTRO's order for what depends on it: roundings of the mean bandwidth and of
+// the utilisation, the off-chip bandwidth that is halved at every stance, and the intensity of the last one.
+void StanceGroups::Workspace::order_pass(std::size_t number, Analysis& result) {
   const Step& step = steps[number];
   const std::int64_t out_need = result.upper_need[kOutput];
   const std::int64_t in_need = result.upper_need[kInput] + result.upper_need[kWeight];
@@ -288,15 +288,15 @@ void CaseGroups::Workspace::order_pass(std::size_t number, Analysis& result) {
   };
   if (counted(step.path[0])) visit(0, 1, step.first_in[kInput] + step.first_in[kWeight]);
 
-  // A case number counts like a clock whose digits are the active loops, each starting at its second state.
+  // A stance number counts like a clock whose digits are the active loops, each starting at its second state.
   std::array<std::size_t, kMostLoops> digit{};
   std::array<std::size_t, kMostLoops> state_count{};
-  std::int64_t cases = 1;
+  std::int64_t stances = 1;
   for (std::size_t a = 0; a < step.active_count; ++a) {
     state_count[a] = 1 + (step.steady[a] > 0 ? 1 : 0) + (step.toggle[a] != 0 ? 1 : 0);
-    cases *= static_cast<std::int64_t>(state_count[a]);
+    stances *= static_cast<std::int64_t>(state_count[a]);
   }
-  for (std::int64_t number_of_case = 1; number_of_case < cases; ++number_of_case) {
+  for (std::int64_t stance_number = 1; stance_number < stances; ++stance_number) {
     std::uint32_t mask = 0;
     std::int64_t occurrences = 1;
     std::size_t moved = 0;

@@ -1,11 +1,11 @@
-// The same model as stance_walk.hpp without visiting every case.
+// The same model as stance_walk.hpp without visiting every stance.
 //
-// Three facts make that possible. (1) Everything a case produces, its multiplicity apart, depends only on which loops are at
-// an edge tile (the mask) and on the innermost loop that is not at its first tile (`changed`); the first tile and a steady
-// one of an outer loop are alike. (2) A level below depends only on the sizes it is given, and each dimension has few: full
-// and edge tiles of the levels above. It is analysed once per combination (its key). (3) Volumes are products of one factor
-// per loop. Cases with equal (changed, mask) are one group whose multiplicity is a product. Only four columns need the true
-// order of cases; they are gathered in a light second pass when asked for.
+// Three facts make that possible. (1) Everything a stance produces, its multiplicity apart, depends only on which loops are
+// at an edge tile (the mask) and on the innermost loop that is not at its first tile (`changed`); the first tile and a
+// steady one of an outer loop are alike. (2) A level below depends only on the sizes it is given, and each dimension has
+// few: full and edge tiles of the levels above. It is analysed once per combination (its key). (3) Volumes are products of
+// one factor per loop. Stances with equal (changed, mask) are one group whose multiplicity is a product. Only four columns
+// need the true order of stances; they are gathered in a light second pass when asked for.
 #pragma once
 
 #include <memory>
@@ -15,13 +15,13 @@
 
 namespace tilewright {
 
-// The mapping has a property the grouping does not cover: walk its cases.
+// The mapping has a property the grouping does not cover: walk its stances.
 struct NotGrouped {};
 
-class CaseGroups {
+class StanceGroups {
  public:
-  CaseGroups();
-  ~CaseGroups();
+  StanceGroups();
+  ~StanceGroups();
 
   // Uses its own memory over and over; allocates nothing.
   std::variant<Analysis, Infeasible, NotGrouped> analyse(const Plan& plan, const MachineRates& rates, bool all_columns);

@@ -6,10 +6,10 @@
 
 namespace tilewright {
 
-using namespace case_groups;
+using namespace stance_groups;
 
 // The place of `size` among the sizes that a loop of a level can meet.
-void CaseGroups::Workspace::add_variant(std::size_t number, std::size_t i, std::int64_t size, std::uint32_t& position) {
+void StanceGroups::Workspace::add_variant(std::size_t number, std::size_t i, std::int64_t size, std::uint32_t& position) {
   const LevelPlan& level = plan->levels[number];
   const Loop& loop = level.loops[i];
   LevelLoop& entry = tables[number].loops[i];
@@ -30,7 +30,7 @@ void CaseGroups::Workspace::add_variant(std::size_t number, std::size_t i, std::
 }
 
 // Which sizes each loop can meet, and the bits of the keys that tell them apart.
-void CaseGroups::Workspace::prepare_tables() {
+void StanceGroups::Workspace::prepare_tables() {
   for (std::size_t number = 0; number < plan->levels.size(); ++number) {
     const LevelPlan& level = plan->levels[number];
     LevelTable& table = tables[number];
@@ -67,7 +67,7 @@ void CaseGroups::Workspace::prepare_tables() {
 }
 
 // Copies the tiles that `key` asks for to where the rest of the analysis looks for them.
-void CaseGroups::Workspace::set_actual_tiles(std::size_t number, std::uint32_t key) {
+void StanceGroups::Workspace::set_actual_tiles(std::size_t number, std::uint32_t key) {
   LevelPlan& level = actual[number];
   for (std::size_t i = 0; i < level.loops.size(); ++i) {
     const LoopVariant& variant = tables[number].loops[i].of(key);
@@ -81,7 +81,7 @@ void CaseGroups::Workspace::set_actual_tiles(std::size_t number, std::uint32_t k
   set_output_tiles(level, *plan);
 }
 
-void CaseGroups::Workspace::prepare_step(std::size_t number, std::uint32_t key) {
+void StanceGroups::Workspace::prepare_step(std::size_t number, std::uint32_t key) {
   if (exact() && number > 0) set_actual_tiles(number, key);
   const LevelPlan& level = level_at(number);
   const LevelTable& table = tables[number];
@@ -147,7 +147,7 @@ void CaseGroups::Workspace::prepare_step(std::size_t number, std::uint32_t key) 
     step.steady[step.active_count] = course.steady;
     step.toggle[step.active_count++] = toggle;
     repeats *= std::max<std::int64_t>(course.steady, 1);
-    if (repeats > kUnlimited) {  // some case may count past 31 bits: only the walk knows which
+    if (repeats > kUnlimited) {  // some stance may count past 31 bits: only the walk knows which
       not_grouped = true;
       return;
     }
@@ -158,8 +158,8 @@ void CaseGroups::Workspace::prepare_step(std::size_t number, std::uint32_t key) 
 }
 
 // What must be sent when active loop a is the innermost that moved.
-void CaseGroups::Workspace::prepare_ingress(std::size_t number, const std::array<const LoopCourse*, kMostLoops>& courses,
-                                            const Spatial& spatial) {
+void StanceGroups::Workspace::prepare_ingress(std::size_t number, const std::array<const LoopCourse*, kMostLoops>& courses,
+                                              const Spatial& spatial) {
   const LevelPlan& level = level_at(number);
   Step& step = steps[number];
   for (std::size_t a = 0; a < step.active_count; ++a) step.starved[a] = false;

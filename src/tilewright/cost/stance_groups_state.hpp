@@ -11,7 +11,7 @@
 #include "tilewright/cost/tile_factors.hpp"
 
 namespace tilewright {
-namespace case_groups {
+namespace stance_groups {
 
 inline constexpr std::size_t kMostLoops = 12;
 inline constexpr std::size_t kMostBits = 8;  // loops of a level that can be at an edge or not
@@ -50,22 +50,22 @@ struct Inner {
   std::int64_t runtime = 0;
   std::int64_t leaf_macs = 0;
   double utilisation = 0;
-  bool starts = false;          // its first case is counted
-  std::uint32_t first_key = 0;  // the key its first case gives the level below it
+  bool starts = false;          // its first stance is counted
+  std::uint32_t first_key = 0;  // the key its first stance gives the level below it
 };
 
-}  // namespace case_groups
+}  // namespace stance_groups
 
-struct CaseGroups::Workspace {
-  static constexpr std::size_t kMostLoops = case_groups::kMostLoops, kMostBits = case_groups::kMostBits;
-  static constexpr std::size_t kMasks = case_groups::kMasks, kKeys = case_groups::kKeys;
-  using Inner = case_groups::Inner;
-  using LevelTable = case_groups::LevelTable;
+struct StanceGroups::Workspace {
+  static constexpr std::size_t kMostLoops = stance_groups::kMostLoops, kMostBits = stance_groups::kMostBits;
+  static constexpr std::size_t kMasks = stance_groups::kMasks, kKeys = stance_groups::kKeys;
+  using Inner = stance_groups::Inner;
+  using LevelTable = stance_groups::LevelTable;
 
   const Plan* plan = nullptr;
   MachineRates rates;
   bool detailed = false;
-  bool skips = true;  // cases without a result are not counted (all models but the oldest)
+  bool skips = true;  // stances without a result are not counted (all models but the oldest)
   std::uint64_t stamp = 0;
   bool not_grouped = false;
   std::optional<Infeasible> failure;
@@ -85,7 +85,7 @@ struct CaseGroups::Workspace {
     std::uint32_t first_key = 0;      // of the level below, all loops at their first tiles, the spatial loop's a full one
     std::uint32_t spatial_child = 0;  // what an edge tile of the spatial loop changes in a key
     std::array<bool, 2> spatial_edge{}, spatial_ragged{};
-    std::array<std::int64_t, 2> first_in{};                                   // by operand, in the very first case
+    std::array<std::int64_t, 2> first_in{};                                   // by operand, in the very first stance
     std::array<std::array<std::array<std::int64_t, 2>, 2>, kMostLoops> in{};  // [active][at edge of spatial][operand]
     std::array<std::array<std::int64_t, 2>, kMostLoops> in_delay{};
     std::array<bool, kMostLoops> starved{};

@@ -10,6 +10,6 @@
 
 namespace tilewright {
 
-std::variant<Analysis, Infeasible> walk_cases(const Plan& plan, const MachineRates& rates);
+std::variant<Analysis, Infeasible> walk_stances(const Plan& plan, const MachineRates& rates);
 
 }  // namespace tilewright
