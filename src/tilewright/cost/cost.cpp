@@ -48,7 +48,7 @@ std::string_view name_of(Infeasible::Reason reason) {
     case Reason::NoComputation:
       return "no-computation";
     case Reason::TooManyStances:
-      return "too-many-cases";
+      return "too-many-stances";
     case Reason::MacsMiscounted:
       return "macs-miscounted";
     case Reason::MacsLost:
