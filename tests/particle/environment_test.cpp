@@ -1,30 +1,9 @@
 // The particle worlds as an Environment.
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
-#include <new>
 
+#include "../allocations.hpp"
 #include "tilewright/base/rng.hpp"
 #include "tilewright/particle/particle_environment.hpp"
-
-namespace {
-std::atomic<std::int64_t> allocations{0};
-}
-
-// GCC pairs inlined allocations with the library's own operators and so mistakes these for a mismatch.
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size != 0 ? size : 1)) return memory;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  ++allocations;
-  return std::malloc(size != 0 ? size : 1);
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace tilewright {
 namespace {
@@ -249,14 +228,14 @@ TEST(ParticleEnvironment, StepsAllocateNothing) {
     for (const PreyController prey : {PreyController::Random, PreyController::Heuristic}) {
       const auto environment = make({.scenario = std::string(scenario.name), .prey_controller = prey, .worlds = 3});
       const std::vector<float> actions(3 * environment->spec().action_size(), 0.2F);
-      const std::int64_t before = allocations;
-      for (int t = 0; t < 25; ++t) environment->step(actions);
-      EXPECT_EQ(allocations - before, 0) << scenario.name;
+      EXPECT_EQ(allocations_of([&] {
+                  for (int t = 0; t < 25; ++t) environment->step(actions);
+                }),
+                0)
+          << scenario.name;
     }
   }
-  const std::int64_t before = allocations;
-  const std::vector<int> counted(10);
-  EXPECT_EQ(allocations - before, 1);  // the counter does count
+  expect_allocations_are_counted();
 }
 
 // Returns of known policies in the original packages, over 1000 episodes.
