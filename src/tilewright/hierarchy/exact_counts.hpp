@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "tilewright/hierarchy/axis_loops.hpp"
 #include "tilewright/hierarchy/loops.hpp"
 #include "tilewright/hierarchy/windows.hpp"
 
@@ -45,8 +46,12 @@ class ExactCounter {
   double sharers(std::size_t tensor, const Loops& loops, std::size_t parent);
 
  private:
+  // Instead of the number of a loop that advances.
+  static constexpr int kFirstPass = -1;
+  static constexpr int kEveryStep = -2;
+
   struct Axis {                                       // one dimension above a boundary
-    InlineVector<Loop, kMostLevels> loops;            // in time, the innermost first
+    AxisLoops loops;                                  // in time
     InlineVector<std::uint8_t, kMostLevels> numbers;  // of them in the nest
     std::vector<std::int64_t> within, above;          // offsets of copies inside one copy of the parent, and of the parents
     std::vector<std::int64_t> offsets;                // of all copies
@@ -71,17 +76,20 @@ class ExactCounter {
     double fresh = 0, kept = 0;
   };
 
-  // The same where every factor divides: all moments of an advance look alike.
+  // exact_counts_dividing.cpp: where every factor divides.
   bool is_exact(const Loops& loops) const;
   double exact_copies(const View& view, const Loops& loops, std::size_t first_level, std::size_t parent, bool share);
   double exact_passes(const View& view, const Loops& loops, std::size_t level) const;
 
+  // exact_counts_axes.cpp.
   void set_axes(const Loops& loops, std::size_t first_level, std::size_t parent, const Extents& extents);
   void set_contexts(std::uint8_t dim, int advance, const Loops& loops, std::vector<Context>& into) const;
   double moments(std::uint8_t dim, int advance, const Loops& loops) const;
+  // exact_counts_ranks.cpp.
   Sums rank_sums(const Rank& rank, int advance, const Loops& loops, bool share);
   Sums exact_window_sums(const Window& window, const Axis& p, const Axis& r, bool meets);
   Sums window_sums(const Rank& rank, int advance, const Loops& loops, bool share);
+
   double words(const View& view, int advance, const Loops& loops, bool share);
 
   std::vector<std::int64_t> bounds_;
