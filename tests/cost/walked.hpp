@@ -10,11 +10,11 @@
 #include "loop_walk.hpp"
 #include "random_mapping.hpp"
 #include "tilewright/cost/evaluator.hpp"
+#include "tilewright/cost/plan.hpp"
 
 namespace tilewright {
 
 using Kind = Directive::Kind;
-inline constexpr std::size_t kInput = 0, kWeight = 1, kOutput = 2;
 
 // Nothing but multiplications takes time.
 inline Accelerator free_network(std::int64_t pes, std::int64_t simd_lanes = 1) {

@@ -22,6 +22,7 @@ using DimSizes = std::array<std::int64_t, kDimCount>;  // 0 = not there
 using DimMask = std::uint32_t;                         // bit per Dim
 constexpr DimMask bit(Dim dim) { return DimMask{1} << static_cast<unsigned>(dim); }
 constexpr std::size_t index(Dim dim) { return static_cast<std::size_t>(dim); }
+inline constexpr std::size_t kInput = 0, kWeight = 1, kOutput = 2;  // of PerOperand
 constexpr Dim output_dim(Dim dim) { return dim == Dim::X ? Dim::OutX : dim == Dim::Y ? Dim::OutY : dim; }
 
 // The dimensions of the three tensors, in MAESTRO's order, which decides whose last spatial dimension speaks.

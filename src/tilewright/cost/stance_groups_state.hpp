@@ -18,7 +18,6 @@ inline constexpr std::size_t kMostBits = 8;  // loops of a level that can be at 
 inline constexpr std::size_t kMasks = std::size_t{1} << kMostBits;
 inline constexpr std::size_t kMostKeyBits = 10;  // to tell the sizes apart that the loops of a level can meet
 inline constexpr std::size_t kKeys = std::size_t{1} << kMostKeyBits;
-inline constexpr std::size_t kInput = 0, kWeight = 1, kOutput = 2;
 
 // A loop at work on one of the sizes that the level above can give it.
 struct LoopVariant {
