@@ -43,8 +43,9 @@ struct Setting {
 };
 
 Result<Done> begin(Setting& setting, const EnvironmentSpec& spec, const Options& options, const OffPolicyOptions& learning) {
-  TW_TRY(setting.learner, make_learner(options.algorithm, spec, {.off_policy = learning, .ppo = {}}, options.seed,
-                                       setting.threads, setting.profile));
+  TW_TRY(const Algorithm algorithm, named<Algorithm>(options.algorithm));
+  TW_TRY(setting.learner,
+         make_learner(algorithm, spec, {.off_policy = learning, .ppo = {}}, options.seed, setting.threads, setting.profile));
   if (setting.learner->replay() == nullptr)
     return invalid(options.algorithm + " has no replay memory, expected maddpg or masac");
   return Done{};

@@ -77,7 +77,8 @@ Result<Timing> measure(const EnvironmentSpec& spec, const Options& options) {
   learning.update_every = 1;
   ThreadPool threads(options.threads);
   Profile profile(options.threads);
-  TW_TRY(const std::unique_ptr<Learner> learner, make_learner(options.algorithm, spec, algorithm, 1, threads, profile));
+  TW_TRY(const Algorithm chosen, named<Algorithm>(options.algorithm));
+  TW_TRY(const std::unique_ptr<Learner> learner, make_learner(chosen, spec, algorithm, 1, threads, profile));
   if (learner->replay() == nullptr) return invalid(options.algorithm + " has no replay memory, expected maddpg or masac");
   constexpr std::size_t kChunk = 1'000;
   for (std::size_t added = 0; added < options.transitions; added += kChunk)

@@ -183,11 +183,12 @@ TEST(AgentsSearcher, WrongOptionsAreRefusedBeforeTheFirstSample) {
               HasSubstr("expected random:K with K from 1 to 6"));
   EXPECT_THAT(refusal([](AgentsOptions& o) { o.explore = "sobel"; }), HasSubstr("did you mean 'sobol'?"));
   for (const auto& [setting, value, hint] : {std::tuple("agents.correlation", "person", "did you mean 'pearson'?"),
-                                             std::tuple("agents.linkage", "wart", "did you mean 'ward'?")}) {
+                                             std::tuple("agents.linkage", "wart", "did you mean 'ward'?"),
+                                             std::tuple("agents.learner", "ipo", "did you mean 'ippo'?"),
+                                             std::tuple("agents.critic", "centrl", "did you mean 'central'?")}) {
     AgentsOptions options;
     EXPECT_THAT(apply_settings({{setting, value}}, "agents", settings_of(options)).error().message, HasSubstr(hint));
   }
-  EXPECT_THAT(refusal([](AgentsOptions& o) { o.team.learning.critic = "onw"; }), HasSubstr("critic 'onw' is not known"));
   EXPECT_THAT(refusal([](AgentsOptions& o) { o.threshold = 0.5, o.agents = 3; }),
               HasSubstr("agents.threshold and agents.agents are both given"));
 }
@@ -276,12 +277,12 @@ TEST(AgentsSearcher, ATrainedTeamStartsWithoutExploration) {
 }
 
 TEST(AgentsSearcher, EveryLearnerAndCriticRunsTheSameOnAnyNumberOfThreads) {
-  for (const auto& [learner, critic] : {std::pair("ippo", "none"),
-                                        {"ippo", "own"},
-                                        {"ippo", "central"},
-                                        {"mappo", "own"},
-                                        {"maddpg", "own"},
-                                        {"masac", "own"}}) {
+  for (const auto& [learner, critic] : {std::pair(Algorithm::Ippo, Critic::None),
+                                        {Algorithm::Ippo, Critic::Own},
+                                        {Algorithm::Ippo, Critic::Central},
+                                        {Algorithm::Mappo, Critic::Own},
+                                        {Algorithm::Maddpg, Critic::Own},
+                                        {Algorithm::Masac, Critic::Own}}) {
     std::vector<std::vector<Point>> runs;
     for (const std::size_t count : {1U, 2U}) {
       Bench bench;
@@ -292,10 +293,10 @@ TEST(AgentsSearcher, EveryLearnerAndCriticRunsTheSameOnAnyNumberOfThreads) {
       const auto made = AgentsSearcher::make(bench.spaces, bench.options, 160, 4, threads);
       ASSERT_TRUE(made) << made.error().message;
       const Course course = run(**made, bench.spaces, 160, threads);
-      EXPECT_EQ(course.ledgers[0].samples, 160) << learner;
+      EXPECT_EQ(course.ledgers[0].samples, 160) << name(learner);
       runs.push_back(points(course));
     }
-    EXPECT_EQ(runs[0], runs[1]) << learner << " " << critic;
+    EXPECT_EQ(runs[0], runs[1]) << name(learner) << " " << name(critic);
   }
 }
 

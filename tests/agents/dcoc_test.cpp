@@ -208,29 +208,31 @@ TEST(Dcoc, RunsWithEveryAblation) {
   const CodesignSpace space("tiny", small_layer(32, 8), small_options());
   std::set<std::vector<Point>> courses;
   std::size_t runs = 0;
-  const auto try_with = [&](std::string DcocOptions::*field, const char* value) {
+  const auto try_with = [&](auto DcocOptions::*field, auto value) {
     DcocOptions options = short_rounds();
     options.steps = 8;
     options.*field = value;
     const Recorded run = run_dcoc(space, options, 96);
-    EXPECT_EQ(run.points.size(), 96U) << value;
+    EXPECT_EQ(run.points.size(), 96U) << name(value);
     courses.insert(run.points);
     ++runs;
   };
-  for (const char* assign : {"by-role", "single", "wrong"}) try_with(&DcocOptions::assign, assign);
-  for (const char* critic : {"own", "none"}) try_with(&DcocOptions::critic, critic);
-  for (const char* sampling : {"uniform", "top", "kmeans"}) try_with(&DcocOptions::sampling, sampling);
-  try_with(&DcocOptions::features, "knobs");
+  for (const auto& [assign, word] : Names<WalkAssignment>::kTable) try_with(&DcocOptions::assign, assign);
+  for (const Critic critic : {Critic::Own, Critic::None}) try_with(&DcocOptions::critic, critic);
+  for (const auto sampling : {CandidateSampling::Uniform, CandidateSampling::Top, CandidateSampling::KMeans}) {
+    try_with(&DcocOptions::sampling, sampling);
+  }
+  try_with(&DcocOptions::features, SurrogateFeatures::Knobs);
   EXPECT_EQ(courses.size(), runs);  // each makes a difference
 }
 
 TEST(Dcoc, AgentsAreRoles) {
   const CodesignSpace space("tiny", small_layer(32, 8), small_options());
   using testing::ElementsAre;
-  EXPECT_THAT(dcoc_agents(space.parameters(), "by-role"),
+  EXPECT_THAT(dcoc_agents(space.parameters(), WalkAssignment::ByRole),
               ElementsAre(ElementsAre(0, 1, 2), ElementsAre(3, 4), ElementsAre(5, 6, 7, 8, 9)));
-  EXPECT_EQ(dcoc_agents(space.parameters(), "single").size(), 1U);
-  EXPECT_THAT(dcoc_agents(space.parameters(), "wrong"),
+  EXPECT_EQ(dcoc_agents(space.parameters(), WalkAssignment::Single).size(), 1U);
+  EXPECT_THAT(dcoc_agents(space.parameters(), WalkAssignment::Wrong),
               ElementsAre(ElementsAre(0, 3, 6), ElementsAre(1, 4), ElementsAre(2, 5, 7, 8, 9)));
 }
 
@@ -245,7 +247,7 @@ TEST(Walk, MovesByOneLegalValueAndKeepsWhatAGroupShares) {
   const CodesignSpaceOptions options = small_options();
   const CodesignSpace one("one", small_layer(32, 8), options), other("other", small_layer(64, 14), options);
   Walk walk({.spaces = {&one, &other},
-             .agents = dcoc_agents(one.parameters(), "by-role"),
+             .agents = dcoc_agents(one.parameters(), WalkAssignment::ByRole),
              .shared = one.hardware_parameters(),
              .groups = 3,
              .steps = 4});
@@ -300,7 +302,7 @@ double last_worth(Critic critic, double learning_rate, std::uint64_t seed) {
   constexpr std::size_t kWorlds = 32;
   const TargetSpace space("target", 0.3F);
   Walk walk({.spaces = {&space},
-             .agents = dcoc_agents(space.parameters(), "by-role"),
+             .agents = dcoc_agents(space.parameters(), WalkAssignment::ByRole),
              .shared = 0,
              .groups = kWorlds,
              .steps = 16});
@@ -339,8 +341,11 @@ TEST(Walk, EpisodesEndHigherByLearning) {
 // Staying at one end of a space is shown to be worth 1, at the other nothing.
 TEST(Walk, CriticsLearnWhatMeasuredPointsBring) {
   const TargetSpace space("target", 0.3F);
-  Walk walk(
-      {.spaces = {&space}, .agents = dcoc_agents(space.parameters(), "by-role"), .shared = 0, .groups = 32, .steps = 1});
+  Walk walk({.spaces = {&space},
+             .agents = dcoc_agents(space.parameters(), WalkAssignment::ByRole),
+             .shared = 0,
+             .groups = 32,
+             .steps = 1});
   const Point low(6, 0), high = {3, 3, 3, 15, 15, 15};
   std::vector<Point> points;
   std::vector<float> rewards;
@@ -396,7 +401,7 @@ struct NetworkRun {
 };
 NetworkRun run_network(const std::vector<const CodesignSpace*>& spaces, const std::vector<double>& counts,
                        std::int64_t samples, std::uint64_t seed, std::size_t thread_count = 1,
-                       const std::string& begin = "estimate") {
+                       FirstSchedules begin = FirstSchedules::Estimate) {
   NetworkRun run;
   ThreadPool threads(thread_count);
   DcocOptions options = short_rounds();
@@ -477,7 +482,7 @@ TEST(NetworkCodesign, ChoosesTheMachineThatIsBestForTheSum) {
 TEST(NetworkCodesign, BeginsWithWhatTheCompilerWouldChooseOnEveryMachine) {
   const CodesignSpaceOptions options = small_options();
   const CodesignSpace wide("wide", small_layer(8, 14), options), deep("deep", small_layer(64, 7), options);
-  const auto begins = [&](const std::string& begin) {
+  const auto begins = [&](FirstSchedules begin) {
     const NetworkRun run = run_network({&wide, &deep}, {1, 1}, 96, 1, 1, begin);
     std::set<std::pair<std::size_t, Point>> seen;
     std::int64_t chosen = 0;
@@ -490,9 +495,9 @@ TEST(NetworkCodesign, BeginsWithWhatTheCompilerWouldChooseOnEveryMachine) {
     }
     return std::pair(chosen, static_cast<std::int64_t>(seen.size()));
   };
-  const auto [chosen, machines] = begins("estimate");
+  const auto [chosen, machines] = begins(FirstSchedules::Estimate);
   EXPECT_EQ(chosen, machines);
-  const auto [by_chance, others] = begins("random");
+  const auto [by_chance, others] = begins(FirstSchedules::Random);
   EXPECT_LT(2 * by_chance, others);
 }
 

@@ -24,8 +24,8 @@ SavedTeam example() {
   team.memory.problems = {{"net/conv \"1\"", {0.25F, 0.1F}, {{{1, 2, 3}, {0, 0, 32}}, {{0, -1, 5}, {0, 0, 7}}}},
                           {"net/fc", {1, 0}, {{{3, -1, 0}, {0, 0, 1}}}}};
   team.policies.metadata["update"] = "7";
-  team.learner = "masac";
-  team.critic = "central";
+  team.learner = Algorithm::Masac;
+  team.critic = Critic::Central;
   team.hidden = 48;
   return team;
 }
@@ -59,8 +59,8 @@ TEST_F(TeamMemoryTest, ReadsBackWhatWasWritten) {
       EXPECT_EQ(read->memory.problems[i].points, team.memory.problems[i].points);
     }
     EXPECT_EQ(read->policies.metadata, team.policies.metadata);
-    EXPECT_EQ(read->learner, "masac");
-    EXPECT_EQ(read->critic, "central");
+    EXPECT_EQ(read->learner, Algorithm::Masac);
+    EXPECT_EQ(read->critic, Critic::Central);
     EXPECT_EQ(read->hidden, 48);
   }
 }
@@ -101,7 +101,9 @@ TEST_F(TeamMemoryTest, DamageIsASentence) {
     EXPECT_THAT(read.error().message, HasSubstr("team.json:"));
   }
   for (const auto& [from, to, sentence] :
-       {std::tuple("\"hidden\": 48", "\"hidden\": 1e9", "hidden is 1000000000.0, expected a whole number from 1 to 4096"),
+       {std::tuple("\"masac\"", "\"massac\"", "team.json: learner: algorithm 'massac' is not known (did you mean 'masac'?)"),
+        {"\"central\"", "\"centre\"", "team.json: critic: critic 'centre' is not known (did you mean 'central'?)"},
+        {"\"hidden\": 48", "\"hidden\": 1e9", "hidden is 1000000000.0, expected a whole number from 1 to 4096"},
         {"\"values\": 6", "\"values\": -6", "parameters[1].values is -6, expected a whole number from 1"},
         {"\"values\": 6", "\"values\": \"6\"", "parameters[1].values is '6', expected a whole number from 1"},
         {"0.25", "1e39", "problems[0].features[0] is 1e+39, expected a number below 3.4e38"}}) {

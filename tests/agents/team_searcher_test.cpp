@@ -205,7 +205,7 @@ TEST(TeamSearcher, ReadFromDiskItProposesTheSame) {
   const TargetSpace one("one", 0.2F), other("other", 0.6F), third("third", 0.4F);
   const Scratch scratch;
   const auto folder = scratch / "team";
-  for (const char* learner : {"ippo", "masac"}) {
+  for (const Algorithm learner : {Algorithm::Ippo, Algorithm::Masac}) {
     std::filesystem::remove_all(folder);
     TeamOptions options;
     options.learning.learner = learner;
@@ -218,7 +218,8 @@ TEST(TeamSearcher, ReadFromDiskItProposesTheSame) {
     ASSERT_TRUE(read) << read.error().message;
     const auto from_memory = make({&third}, threads, 9, small_networks(), &saved);
     const auto from_disk = make({&third}, threads, 9, small_networks(), &*read);
-    EXPECT_EQ(points(run(*from_memory, {&third}, 200, threads)), points(run(*from_disk, {&third}, 200, threads))) << learner;
+    EXPECT_EQ(points(run(*from_memory, {&third}, 200, threads)), points(run(*from_disk, {&third}, 200, threads)))
+        << name(learner);
     EXPECT_EQ(saved.learner, learner);
     EXPECT_EQ(saved.memory.problems.size(), 2U);
   }
@@ -272,13 +273,13 @@ TEST(TeamSearcher, TheFormOfATrainedTeamIsItsOwn) {
   const TargetSpace space("target", 0.3F);
   TeamOptions small;
   small.learning.hidden = 8;
-  small.learning.critic = "central";
+  small.learning.critic = Critic::Central;
   const auto searcher = make({&space}, threads, 1, small);
   run(*searcher, {&space}, 100, threads);
   const SavedTeam saved = searcher->saved();
   const auto grown = make({&space}, threads, 2, small_networks(), &saved);
   EXPECT_EQ(grown->saved().hidden, 8);
-  EXPECT_EQ(grown->saved().critic, "central");
+  EXPECT_EQ(grown->saved().critic, Critic::Central);
   EXPECT_EQ(grown->saved().assignment, saved.assignment);
 }
 

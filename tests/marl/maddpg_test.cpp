@@ -8,29 +8,29 @@
 namespace tilewright {
 namespace {
 
-TEST(Maddpg, OracleGradientsAreSlopesOfItsLosses) { expect_true_gradients("maddpg", {}); }
+TEST(Maddpg, OracleGradientsAreSlopesOfItsLosses) { expect_true_gradients(Algorithm::Maddpg, {}); }
 
 TEST(Maddpg, AgreesWithTheOracle) {
   OffPolicyOptions options = small_options(60);
-  expect_agreement_with_oracle("maddpg", options, {});
+  expect_agreement_with_oracle(Algorithm::Maddpg, options, {});
   options.layout = ReplayLayout::State;
-  expect_agreement_with_oracle("maddpg", options, {});
+  expect_agreement_with_oracle(Algorithm::Maddpg, options, {});
 }
 
 TEST(Maddpg, AgreesWithTheOracleInTurn) {
   OffPolicyOptions options = small_options(60);
   options.semantics = Semantics::OpenAi;
-  expect_agreement_with_oracle("maddpg", options, {});
+  expect_agreement_with_oracle(Algorithm::Maddpg, options, {});
   options.layout = ReplayLayout::State;
-  expect_agreement_with_oracle("maddpg", options, {});
+  expect_agreement_with_oracle(Algorithm::Maddpg, options, {});
 }
 
 TEST(Maddpg, AgreesWithTheOracleOnPrioritizedBatches) {
   OffPolicyOptions options = small_options(60);
   options.sampler.kind = SamplerKind::Prioritized;
-  expect_agreement_with_oracle("maddpg", options, {});
+  expect_agreement_with_oracle(Algorithm::Maddpg, options, {});
   options.semantics = Semantics::OpenAi;
-  expect_agreement_with_oracle("maddpg", options, {});
+  expect_agreement_with_oracle(Algorithm::Maddpg, options, {});
 }
 
 // In openai/maddpg an agent's target moves before the next agent asks it for its action. The walker and the talker come
@@ -42,7 +42,7 @@ TEST(Maddpg, LaterAgentsSeeTheMovedTargetsOfEarlierOnes) {
   OffPolicyOptions options = small_options(60);
   options.semantics = Semantics::OpenAi;
   options.tau = 0.5;
-  Pupil pupil("maddpg", spec, options, kSeed);
+  Pupil pupil(Algorithm::Maddpg, spec, options, kSeed);
   const TensorFile before = pupil.saved();
   pupil.learner->learn(journey.part(0, 60));
 
@@ -73,7 +73,7 @@ TEST(Maddpg, LaterAgentsSeeTheMovedTargetsOfEarlierOnes) {
 TEST(Maddpg, TargetsStartAsCopiesOrByThemselves) {
   OffPolicyOptions options = small_options(60);
   const auto distance = [&](const std::string& role) {
-    const TensorFile file = Pupil("maddpg", mixed_spec(), options).saved();
+    const TensorFile file = Pupil(Algorithm::Maddpg, mixed_spec(), options).saved();
     return relative_distance(oracle::tensor(file, "walker." + role + ".weight1"),
                              oracle::tensor(file, "walker.target_" + role + ".weight1"));
   };
@@ -86,13 +86,13 @@ TEST(Maddpg, TargetsStartAsCopiesOrByThemselves) {
 
 TEST(Maddpg, SolvesGamesWhoseBestPlayIsKnown) {
   OffPolicyOptions options = game_options();
-  expect_learning("maddpg", "toy:matrix", options, 2000, best_return("toy:matrix") - 0.5);
-  expect_learning("maddpg", "toy:heads", options, 3000, best_return("toy:heads") - 0.1);
-  expect_learning("maddpg", "toy:reach", options, 800, best_return("toy:reach") - 5);  // standing still: -70
+  expect_learning(Algorithm::Maddpg, "toy:matrix", options, 2000, best_return("toy:matrix") - 0.5);
+  expect_learning(Algorithm::Maddpg, "toy:heads", options, 3000, best_return("toy:heads") - 0.1);
+  expect_learning(Algorithm::Maddpg, "toy:reach", options, 800, best_return("toy:reach") - 5);  // standing still: -70
   options.layout = ReplayLayout::State;
-  expect_learning("maddpg", "toy:line", options, 500, best_return("toy:line") - 1);
+  expect_learning(Algorithm::Maddpg, "toy:line", options, 500, best_return("toy:line") - 1);
   options.semantics = Semantics::OpenAi;
-  expect_learning("maddpg", "toy:line", options, 500, best_return("toy:line") - 1);
+  expect_learning(Algorithm::Maddpg, "toy:line", options, 500, best_return("toy:line") - 1);
 }
 
 }  // namespace

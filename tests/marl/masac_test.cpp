@@ -18,37 +18,37 @@ oracle::Rules masac_rules() {
 TEST(Masac, OracleGradientsAreSlopesOfItsLosses) {
   oracle::Rules rules = masac_rules();
   rules.entropy = 0.7;
-  expect_true_gradients("masac", rules);
+  expect_true_gradients(Algorithm::Masac, rules);
 }
 
 TEST(Masac, AgreesWithTheOracle) {
   OffPolicyOptions options = small_options(60);
-  expect_agreement_with_oracle("masac", options, masac_rules());
+  expect_agreement_with_oracle(Algorithm::Masac, options, masac_rules());
   options.layout = ReplayLayout::State;
-  expect_agreement_with_oracle("masac", options, masac_rules());
+  expect_agreement_with_oracle(Algorithm::Masac, options, masac_rules());
 }
 
 TEST(Masac, AgreesWithTheOracleInTurn) {
   OffPolicyOptions options = small_options(60);
   options.semantics = Semantics::OpenAi;
-  expect_agreement_with_oracle("masac", options, masac_rules());
+  expect_agreement_with_oracle(Algorithm::Masac, options, masac_rules());
   options.layout = ReplayLayout::State;
-  expect_agreement_with_oracle("masac", options, masac_rules());
+  expect_agreement_with_oracle(Algorithm::Masac, options, masac_rules());
 }
 
 TEST(Masac, AgreesWithTheOracleOnPrioritizedBatches) {
   OffPolicyOptions options = small_options(60);
   options.sampler.kind = SamplerKind::Prioritized;
-  expect_agreement_with_oracle("masac", options, masac_rules());
+  expect_agreement_with_oracle(Algorithm::Masac, options, masac_rules());
 }
 
 TEST(Masac, CanGiveEverySampleTheMeanEntropy) {
   OffPolicyOptions options = small_options(60);
   oracle::Rules rules = masac_rules();
   options.entropy = rules.entropy = 0.5;
-  expect_agreement_with_oracle("masac", options, rules);
+  expect_agreement_with_oracle(Algorithm::Masac, options, rules);
   options.entropy_batch_mean = rules.entropy_batch_mean = true;
-  expect_agreement_with_oracle("masac", options, rules);
+  expect_agreement_with_oracle(Algorithm::Masac, options, rules);
 }
 
 TEST(GuardedEntropy, IsThatOfProbabilities) {
@@ -65,12 +65,12 @@ TEST(GuardedEntropy, IsThatOfProbabilities) {
 TEST(Masac, SolvesGamesWhoseBestPlayIsKnown) {
   OffPolicyOptions options = game_options();
   options.entropy = 1;  // payoffs are up to 8: with less it may settle before it has tried everything
-  expect_learning("masac", "toy:matrix", options, 2000, best_return("toy:matrix") - 0.5);
+  expect_learning(Algorithm::Masac, "toy:matrix", options, 2000, best_return("toy:matrix") - 0.5);
   options.entropy = 0.2;
-  expect_learning("masac", "toy:heads", options, 3000, best_return("toy:heads") - 0.1);
-  expect_learning("masac", "toy:reach", options, 800, best_return("toy:reach") - 5);  // standing still: -70
+  expect_learning(Algorithm::Masac, "toy:heads", options, 3000, best_return("toy:heads") - 0.1);
+  expect_learning(Algorithm::Masac, "toy:reach", options, 800, best_return("toy:reach") - 5);  // standing still: -70
   options.layout = ReplayLayout::State;
-  expect_learning("masac", "toy:line", options, 500, best_return("toy:line") - 1);
+  expect_learning(Algorithm::Masac, "toy:line", options, 500, best_return("toy:line") - 1);
 }
 
 }  // namespace

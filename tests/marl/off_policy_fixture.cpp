@@ -19,8 +19,8 @@ using oracle::Row;
 using oracle::Rows;
 
 // Mean return of all agents together in 200 greedy episodes after `episodes` of training.
-double learned_return(const std::string& algorithm, const std::string& game, const OffPolicyOptions& options,
-                      std::int64_t episodes, std::uint64_t seed) {
+double learned_return(Algorithm algorithm, const std::string& game, const OffPolicyOptions& options, std::int64_t episodes,
+                      std::uint64_t seed) {
   constexpr std::size_t kWorlds = 10;
   const std::unique_ptr<Environment> environment = make_toy_game(game, 0, kWorlds, 3).value();
   Pupil pupil(algorithm, environment->spec(), options, seed);
@@ -129,7 +129,7 @@ Experience Journey::part(std::size_t first, std::size_t count) const {
           .live = cut(live)};
 }
 
-Pupil::Pupil(const std::string& algorithm, const EnvironmentSpec& spec, const OffPolicyOptions& options, std::uint64_t seed,
+Pupil::Pupil(Algorithm algorithm, const EnvironmentSpec& spec, const OffPolicyOptions& options, std::uint64_t seed,
              std::size_t thread_count)
     : threads(thread_count), profile(thread_count) {
   auto made = make_learner(algorithm, spec, {.off_policy = options, .ppo = {}}, seed, threads, profile);
@@ -197,8 +197,8 @@ OffPolicyOptions game_options() {
 
 double best_return(const std::string& game) { return std::ranges::find(toy_games(), game, &ToyGame::name)->best_return; }
 
-void expect_learning(const std::string& algorithm, const std::string& game, const OffPolicyOptions& options,
-                     std::int64_t episodes, double enough) {
+void expect_learning(Algorithm algorithm, const std::string& game, const OffPolicyOptions& options, std::int64_t episodes,
+                     double enough) {
   const Twins runs = twins(game, 3, [&](std::uint64_t seed, bool learns) {
     OffPolicyOptions chosen = options;
     if (!learns) chosen.learning_rate = 0;
@@ -232,7 +232,7 @@ Row folded(const EnvironmentSpec& spec, const Row& weight, std::size_t columns) 
   return sum;
 }
 
-void expect_agreement_with_oracle(const std::string& algorithm, OffPolicyOptions options, oracle::Rules rules) {
+void expect_agreement_with_oracle(Algorithm algorithm, OffPolicyOptions options, oracle::Rules rules) {
   constexpr std::uint64_t kSeed = 5;
   constexpr std::size_t kEvery = 60;
   // Adam's first steps are as long for small gradients as for large ones, so a gradient that cancels down to a millionth of
@@ -304,7 +304,7 @@ void expect_agreement_with_oracle(const std::string& algorithm, OffPolicyOptions
   }
 }
 
-void expect_true_gradients(const std::string& algorithm, oracle::Rules rules) {
+void expect_true_gradients(Algorithm algorithm, oracle::Rules rules) {
   const Journey journey(mixed_spec(), 12);
   const EnvironmentSpec& spec = journey.spec;
   OffPolicyOptions options = small_options(12);

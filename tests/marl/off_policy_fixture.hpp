@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "off_policy_oracle.hpp"
+#include "tilewright/marl/algorithms.hpp"
 #include "tilewright/marl/off_policy.hpp"
 
 namespace tilewright {
@@ -29,7 +30,7 @@ struct Journey {
 
 // A learner with the threads and the profile it needs.
 struct Pupil {
-  Pupil(const std::string& algorithm, const EnvironmentSpec& spec, const OffPolicyOptions& options, std::uint64_t seed = 1,
+  Pupil(Algorithm algorithm, const EnvironmentSpec& spec, const OffPolicyOptions& options, std::uint64_t seed = 1,
         std::size_t thread_count = 1);
 
   ThreadPool threads;
@@ -49,12 +50,12 @@ oracle::Samples samples_of(const Journey& journey, const std::vector<std::uint32
                            std::size_t self);
 
 // Two updates of all agents against the oracle: losses, networks and targets.
-void expect_agreement_with_oracle(const std::string& algorithm, OffPolicyOptions options, oracle::Rules rules);
+void expect_agreement_with_oracle(Algorithm algorithm, OffPolicyOptions options, oracle::Rules rules);
 
 // Three seeds, each beside a twin whose learning rate is 0: mean return of all agents together in 200 greedy episodes after
 // `episodes` of training. Those that learn must have more than `enough`, their twins clearly less.
-void expect_learning(const std::string& algorithm, const std::string& game, const OffPolicyOptions& options,
-                     std::int64_t episodes, double enough);
+void expect_learning(Algorithm algorithm, const std::string& game, const OffPolicyOptions& options, std::int64_t episodes,
+                     double enough);
 OffPolicyOptions game_options();  // small networks, many updates
 double best_return(const std::string& game);
 
@@ -62,7 +63,7 @@ double best_return(const std::string& game);
 double relative_distance(const oracle::Row& a, const oracle::Row& b);
 
 // Gradients of the oracle against differences of its losses.
-void expect_true_gradients(const std::string& algorithm, oracle::Rules rules);
+void expect_true_gradients(Algorithm algorithm, oracle::Rules rules);
 
 // The full rows of a critic's first weight, added up to rows of (state | actions).
 oracle::Row folded(const EnvironmentSpec& spec, const oracle::Row& weight, std::size_t columns);

@@ -13,13 +13,12 @@ namespace {
 
 using testing::HasSubstr;
 
-class OffPolicy : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Algorithms, OffPolicy, testing::Values("maddpg", "masac"),
-                         [](const auto& test) { return test.param; });
+class OffPolicy : public testing::TestWithParam<Algorithm> {};
+INSTANTIATE_TEST_SUITE_P(Algorithms, OffPolicy, testing::Values(Algorithm::Maddpg, Algorithm::Masac),
+                         [](const auto& test) { return std::string(name(test.param)); });
 
 // The saved bytes after `updates` updates.
-std::string trained_bytes(const std::string& algorithm, const OffPolicyOptions& options, std::size_t threads,
-                          std::size_t updates) {
+std::string trained_bytes(Algorithm algorithm, const OffPolicyOptions& options, std::size_t threads, std::size_t updates) {
   const Journey journey(mixed_spec(), updates * options.update_every);
   Pupil pupil(algorithm, journey.spec, options, 5, threads);
   for (std::size_t u = 0; u < updates; ++u)
@@ -85,7 +84,7 @@ TEST_P(OffPolicy, FoldingChangesRoundingOnly) {
       EXPECT_LT(relative_distance(oracle::tensor(found, name), row), 1e-5) << name;
       ++compared;
     }
-    EXPECT_EQ(compared, 3u * 6 * (GetParam() == "masac" ? 6 : 4));
+    EXPECT_EQ(compared, 3u * 6 * (GetParam() == Algorithm::Masac ? 6 : 4));
   }
 }
 
@@ -200,7 +199,7 @@ TEST_P(OffPolicy, ActsByItsPolicy) {
   const OffPolicyStreams streams(kSeed, spec.agent_count());
   for (std::size_t agent = 0; agent < spec.agent_count(); ++agent) {
     const ActionSpace& space = spec.agents[agent].actions;
-    const std::string role = GetParam() == "masac" ? ".target_actor" : ".actor";
+    const std::string role = GetParam() == Algorithm::Masac ? ".target_actor" : ".actor";
     const oracle::Net policy = oracle::net(file, spec.agents[agent].name + role);
     const std::size_t offset = spec.action_offset(agent);
     const auto expect_action = [&](std::size_t world, const oracle::Row& noise, const std::vector<float>& actions) {
@@ -244,8 +243,8 @@ TEST_P(OffPolicy, RefusesWhatItCannotDo) {
   };
   EnvironmentSpec spec = mixed_spec();
   spec.masks = true;
-  EXPECT_EQ(message(spec, small_options(60)),
-            "environment 'mixed' forbids actions by masks, which " + GetParam() + " cannot follow, expected ippo or mappo");
+  EXPECT_EQ(message(spec, small_options(60)), "environment 'mixed' forbids actions by masks, which " +
+                                                  std::string(name(GetParam())) + " cannot follow, expected ippo or mappo");
   spec = mixed_spec();
   spec.table.reset();
   OffPolicyOptions options = small_options(60);

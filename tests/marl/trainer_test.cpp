@@ -372,18 +372,16 @@ TEST_F(TrainerTest, AFolderThatCannotBeWrittenIsOneSentence) {
 }
 
 TEST(Algorithms, ListTheNearName) {
-  const auto game = make_toy_game("toy:matrix", 0, 1, 1);
-  ThreadPool threads(1);
-  Profile profile;
-  const auto learner = make_learner("madppg", (*game)->spec(), {}, 1, threads, profile);
-  ASSERT_FALSE(learner);
-  EXPECT_THAT(learner.error().message, HasSubstr("did you mean 'maddpg'"));
-  EXPECT_EQ(algorithm_names().size(), algorithms().size());
+  const auto misspelt = named<Algorithm>("madppg");
+  ASSERT_FALSE(misspelt);
+  EXPECT_EQ(misspelt.error().message,
+            "algorithm 'madppg' is not known (did you mean 'maddpg'?), expected one of maddpg, masac, ippo, mappo");
 }
 
 // Every learner and every sampler keeps the promise of load(): nothing shows that a run was interrupted.
 struct Learning {
-  std::string algorithm, game;
+  Algorithm algorithm;
+  std::string game;
   SamplerSpec sampler;
   Semantics semantics = Semantics::Shared;
 };
@@ -438,19 +436,20 @@ TEST_P(ResumedLearner, GoesOnBitByBit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Learners, ResumedLearner,
-                         ::testing::Values(Learning{"maddpg", "toy:line", {}},
-                                           Learning{"maddpg", "toy:line", {}, Semantics::OpenAi},
-                                           Learning{"maddpg", "toy:climbing", {SamplerKind::Neighbor, 3}},
-                                           Learning{"maddpg", "toy:line", {SamplerKind::Prioritized, 3}},
-                                           Learning{"masac", "toy:line", {SamplerKind::Reuse, 4}},
-                                           Learning{"masac", "toy:matrix", {}}, Learning{"ippo", "toy:masked", {}},
-                                           Learning{"mappo", "toy:reach", {}}),
+                         ::testing::Values(Learning{Algorithm::Maddpg, "toy:line", {}},
+                                           Learning{Algorithm::Maddpg, "toy:line", {}, Semantics::OpenAi},
+                                           Learning{Algorithm::Maddpg, "toy:climbing", {SamplerKind::Neighbor, 3}},
+                                           Learning{Algorithm::Maddpg, "toy:line", {SamplerKind::Prioritized, 3}},
+                                           Learning{Algorithm::Masac, "toy:line", {SamplerKind::Reuse, 4}},
+                                           Learning{Algorithm::Masac, "toy:matrix", {}},
+                                           Learning{Algorithm::Ippo, "toy:masked", {}},
+                                           Learning{Algorithm::Mappo, "toy:reach", {}}),
                          [](const auto& instance) {
-                           std::string name = instance.param.algorithm + "_" + instance.param.game.substr(4) + "_" +
-                                              to_string(instance.param.sampler) +
+                           std::string word = std::string(name(instance.param.algorithm)) + "_" +
+                                              instance.param.game.substr(4) + "_" + to_string(instance.param.sampler) +
                                               (instance.param.semantics == Semantics::OpenAi ? "_openai" : "");
-                           std::replace(name.begin(), name.end(), ':', '_');
-                           return name;
+                           std::replace(word.begin(), word.end(), ':', '_');
+                           return word;
                          });
 
 }  // namespace

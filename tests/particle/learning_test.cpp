@@ -16,8 +16,8 @@ double return_after(std::int64_t episodes, const ParticleOptions& world, const O
   const auto environment = make_particle_environment(world);
   ThreadPool threads;
   Profile profile(threads.thread_count());
-  const auto learner =
-      make_learner("maddpg", environment.value()->spec(), {.off_policy = options, .ppo = {}}, world.seed, threads, profile);
+  const auto learner = make_learner(Algorithm::Maddpg, environment.value()->spec(), {.off_policy = options, .ppo = {}},
+                                    world.seed, threads, profile);
   Trainer trainer(*environment.value(), *learner.value(), profile,
                   {.episodes = episodes, .curve_every = 500, .checkpoint_every = 0, .checkpoint_dir = {}});
   EXPECT_TRUE(trainer.run([](const TrainState&) { return true; }));
@@ -63,7 +63,7 @@ TEST(ParticleLearning, EveryLearnerRunsInEveryWorld) {
   ThreadPool threads(1);
   for (const ScenarioSummary& scenario : particle_scenarios()) {
     for (const Dialect dialect : {Dialect::OpenAi, Dialect::PettingZoo}) {
-      for (const std::string& algorithm : algorithm_names()) {
+      for (const auto& [algorithm, word] : Names<Algorithm>::kTable) {
         const auto environment = make_particle_environment({.scenario = std::string(scenario.name), .dialect = dialect});
         Profile profile;
         options.off_policy.layout = environment.value()->spec().table ? ReplayLayout::State : ReplayLayout::Joint;
@@ -72,8 +72,8 @@ TEST(ParticleLearning, EveryLearnerRunsInEveryWorld) {
         Trainer trainer(*environment.value(), *learner.value(), profile,
                         {.episodes = 10, .curve_every = 10, .checkpoint_every = 0, .checkpoint_dir = {}});
         ASSERT_TRUE(trainer.run([](const TrainState&) { return true; }));
-        EXPECT_GE(learner.value()->update_count(), 2) << scenario.name << ' ' << algorithm;
-        EXPECT_TRUE(std::isfinite(trainer.state().curve.back().mean_return)) << scenario.name << ' ' << algorithm;
+        EXPECT_GE(learner.value()->update_count(), 2) << scenario.name << ' ' << word;
+        EXPECT_TRUE(std::isfinite(trainer.state().curve.back().mean_return)) << scenario.name << ' ' << word;
       }
     }
   }

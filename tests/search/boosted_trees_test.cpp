@@ -30,9 +30,9 @@ Data random_data(std::size_t count, std::uint64_t seed) {
 
 TEST(BoostedTrees, LearnWhatPointsAreGood) {
   const Data known = random_data(400, 1), fresh = random_data(400, 2);
-  for (const bool rank : {false, true}) {
+  for (const auto& [loss, word] : Names<TreeLoss>::kTable) {
     BoostedTreesOptions options;
-    options.rank = rank;
+    options.loss = loss;
     BoostedTrees trees(options);
     EXPECT_FALSE(trees.is_fitted());
     trees.fit(known.rows, known.targets);
@@ -40,24 +40,24 @@ TEST(BoostedTrees, LearnWhatPointsAreGood) {
     std::vector<float> predicted;
     trees.predict(fresh.rows, predicted);
     const Calibration found = calibration(predicted, fresh.targets);
-    EXPECT_GT(found.rank_correlation, 0.95) << rank;
-    EXPECT_GT(found.top_recall, 0.6) << rank;
+    EXPECT_GT(found.rank_correlation, 0.95) << word;
+    EXPECT_GT(found.top_recall, 0.6) << word;
   }
 }
 
 TEST(BoostedTrees, PredictWhatTheLibraryPredictsBitForBit) {
-  for (const bool rank : {false, true}) {
+  for (const auto& [loss, word] : Names<TreeLoss>::kTable) {
     for (const std::int64_t depth : {1, 3, 6}) {
       const Data known = random_data(150, 3), fresh = random_data(203, 4);
       BoostedTreesOptions options;
-      options.rank = rank;
+      options.loss = loss;
       options.depth = depth;
       BoostedTrees trees(options);
       trees.fit(known.rows, known.targets);
       std::vector<float> ours, theirs;
       trees.predict(fresh.rows, ours);
       trees.predict_by_library(fresh.rows, theirs);
-      EXPECT_EQ(ours, theirs) << rank << " " << depth;
+      EXPECT_EQ(ours, theirs) << word << " " << depth;
     }
   }
 }

@@ -7,6 +7,15 @@
 #include "tilewright/search/searchers.hpp"
 
 namespace tilewright {
+
+enum class Rule { Quarters, Halves, Full };
+template <>
+struct Names<Rule> {
+  static constexpr std::string_view kWhat = "rule";
+  static constexpr NameTable<Rule, 3> kTable = {
+      {{Rule::Quarters, "quarters"}, {Rule::Halves, "halves"}, {Rule::Full, "full"}}};
+};
+
 namespace {
 
 using testing::HasSubstr;
@@ -15,13 +24,15 @@ struct Options {
   std::int64_t population = 10;
   double rate = 0.5;
   bool aging = true;
-  std::string rule = "full";
+  Rule rule = Rule::Full;
+  std::string place = "here";
 };
 std::vector<Setting> fields_of(Options& options) {
   return {{"population", "members", &options.population, 2, 1000},
           {"rate", "share", &options.rate, 0, 1},
           {"aging", "whether members grow old", &options.aging},
-          {"rule", "what is cut", &options.rule, 0, 0, {"full", "halves"}}};
+          {"rule", "what is cut", one_of(options.rule, {Rule::Full, Rule::Halves})},
+          {"place", "where", &options.place}};
 }
 
 // The message of applying one text, or "".
@@ -40,12 +51,14 @@ TEST(Settings, AreWrittenThroughTheFields) {
   EXPECT_EQ(applied(options, "toy.rule=halves"), "");
   EXPECT_EQ(options.population, 42);
   EXPECT_EQ(options.rate, 0.25);
+  EXPECT_EQ(applied(options, "toy.place=anywhere"), "");
   EXPECT_FALSE(options.aging);
-  EXPECT_EQ(options.rule, "halves");
+  EXPECT_EQ(options.rule, Rule::Halves);
   const std::vector<SettingValue> expected = {{"population", "42", "members"},
                                               {"rate", "0.25", "share"},
                                               {"aging", "false", "whether members grow old"},
-                                              {"rule", "halves", "what is cut"}};
+                                              {"rule", "halves", "what is cut"},
+                                              {"place", "anywhere", "where"}};
   EXPECT_EQ(values_of(fields_of(options)), expected);
 }
 
@@ -72,8 +85,9 @@ TEST(Settings, AWrongFormIsExplained) {
 
 TEST(Settings, AnUnknownNameGetsTheNearest) {
   Options options;
-  EXPECT_EQ(applied(options, "toy.popluation=5"),
-            "toy has no setting 'popluation', expected one of population, rate, aging, rule (did you mean 'population'?)");
+  EXPECT_EQ(
+      applied(options, "toy.popluation=5"),
+      "toy has no setting 'popluation', expected one of population, rate, aging, rule, place (did you mean 'population'?)");
 }
 
 TEST(Settings, AValueOfTheWrongKindSaysWhatIsExpected) {
@@ -85,6 +99,7 @@ TEST(Settings, AValueOfTheWrongKindSaysWhatIsExpected) {
   EXPECT_EQ(applied(options, "toy.aging=maybe"), "toy.aging is 'maybe', expected 'true' or 'false'");
   EXPECT_EQ(applied(options, "toy.rule=halfs"),
             "toy.rule is 'halfs', expected one of full, halves (did you mean 'halves'?)");
+  EXPECT_EQ(applied(options, "toy.rule=quarters"), "toy.rule is 'quarters', expected one of full, halves");  // not offered
 }
 
 TEST(Settings, AValueOutOfRangeSaysTheRange) {

@@ -50,7 +50,7 @@ Result<std::optional<AgentAssignment>> assignment_by(const AssignmentChoice& cho
                                                      const std::vector<Parameter>& parameters, std::uint64_t seed);
 
 struct AgentsOptions {
-  std::string explore = "random";         // random, sobol, or a classical searcher
+  std::string explore = "random";         // random, sobol, or a classical searcher: a name, as their list is open
   std::int64_t explore_samples = 20'000;  // of all problems together, as in the paper
   double explore_share = 0.0625;          // of the budget at most
   AssignmentChoice assign = AssignmentRule::Clusters;

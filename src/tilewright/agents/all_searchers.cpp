@@ -160,8 +160,8 @@ std::vector<Setting> settings_of(RlOptions& options) {
   LearningOptions& learning = options.learning;
   return {
       {"batch", "samples between two updates", &options.batch, 1, 100'000},
-      {"learner", "ippo, maddpg or masac", &learning.learner, 0, 1, {"ippo", "maddpg", "masac"}},
-      {"critic", "none or own", &learning.critic, 0, 1, {"none", "own"}},
+      {"learner", "ippo, maddpg or masac", one_of(learning.learner, {Algorithm::Ippo, Algorithm::Maddpg, Algorithm::Masac})},
+      {"critic", "none or own", one_of(learning.critic, {Critic::None, Critic::Own})},
       {"hidden", "width of both hidden layers", &learning.hidden, 1, 4096},
       {"learning_rate", "of policy and critic", &learning.learning_rate, 0, 1},
       {"entropy_bonus", "weight of the policy's entropy", &learning.entropy_bonus, 0, 10},

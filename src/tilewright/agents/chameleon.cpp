@@ -20,7 +20,7 @@ std::vector<std::size_t> all_below(std::size_t count) {
 }
 
 // AutoTVM's cost model on knobs, which knows nothing of limits.
-ProblemOptions blind_problem() { return {.trees = {}, .knows_limits = false, .program_features = false}; }
+ProblemOptions blind_problem() { return {.trees = {}, .knows_limits = false, .features = SurrogateFeatures::Knobs}; }
 
 class Chameleon final : public PointSearcher {
  public:

@@ -32,11 +32,11 @@ std::vector<Setting> settings_of(DcocOptions& options) {
       {"restart", "share of episodes that begin at random points", &options.restart, 0, 1},
       {"random", "share of measurements drawn at random", &options.random, 0, 1},
       {"temperature", "of Confidence Sampling, in standard deviations of the values", &options.temperature, 1e-6, 1e6},
-      {"assign", "parameters of the agents", &options.assign, 0, 1, {"by-role", "single", "wrong"}},
-      {"critic", "what the critics see", &options.critic, 0, 1, {"central", "own", "none"}},
-      {"sampling", "what is measured", &options.sampling, 0, 1, {"confidence", "uniform", "top", "kmeans"}},
-      {"begin", "of a network, the first schedules on every machine", &options.begin, 0, 1, {"estimate", "random"}},
-      {"features", "what the surrogate sees", &options.features, 0, 1, {"program", "knobs"}},
+      {"assign", "parameters of the agents", worded(options.assign)},
+      {"critic", "what the critics see", one_of(options.critic, {Critic::Central, Critic::Own, Critic::None})},
+      {"sampling", "what is measured", worded(options.sampling)},
+      {"begin", "of a network, the first schedules on every machine", worded(options.begin)},
+      {"features", "what the surrogate sees", worded(options.features)},
       {"area_penalty", "per area budget exceeded", &options.area_penalty, 0, 1e6},
       {"memory_penalty", "per buffer capacity exceeded", &options.memory_penalty, 0, 1e6},
       {"unencodable_reward", "of what cannot be encoded, and the least there is", &options.unencodable_reward, -1e6, 0},
@@ -51,31 +51,26 @@ ProblemOptions problem_options(const DcocOptions& options) {
   ProblemOptions problem;
   problem.trees.most_rounds = options.trees;
   problem.trees.depth = options.depth;
-  problem.program_features = options.features == "program";
+  problem.features = options.features;
   problem.area_penalty = options.area_penalty;
   problem.memory_penalty = options.memory_penalty;
   problem.unencodable_reward = options.unencodable_reward;
   return problem;
 }
 
-Critic walk_critic(const DcocOptions& options) {
-  if (options.critic == "none") return Critic::None;
-  return options.critic == "own" ? Critic::Own : Critic::Central;
-}
-
-std::vector<std::vector<std::size_t>> dcoc_agents(const std::vector<Parameter>& parameters, const std::string& assign) {
+std::vector<std::vector<std::size_t>> dcoc_agents(const std::vector<Parameter>& parameters, WalkAssignment assign) {
   std::vector<Role> roles;
   std::vector<std::vector<std::size_t>> agents;
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     auto place = static_cast<std::size_t>(std::ranges::find(roles, parameters[p].role) - roles.begin());
-    if (assign == "single") place = 0;
+    if (assign == WalkAssignment::Single) place = 0;
     if (place == agents.size()) {
       roles.push_back(parameters[p].role);
       agents.emplace_back();
     }
     agents[place].push_back(p);
   }
-  if (assign != "wrong") return agents;
+  if (assign != WalkAssignment::Wrong) return agents;
   // As many parameters for each as by role, but dealt out in turn, so that no agent has what belongs together.
   std::vector<std::vector<std::size_t>> wrong(agents.size());
   std::size_t turn = 0;
@@ -95,23 +90,23 @@ std::vector<Point> sampled(const DesignSpace& space, std::span<const Point> cand
     if (points.size() < count && is_new(point) && taken.add(point)) points.push_back(point);
   };
   if (candidates.empty()) return points;
-  if (options.sampling == "confidence") {
+  if (options.sampling == CandidateSampling::Confidence) {
     double mean = 0, squares = 0;
     for (const double value : values) mean += value / static_cast<double>(values.size());
     for (const double value : values) squares += (value - mean) * (value - mean) / static_cast<double>(values.size());
     const double temperature = options.temperature * std::sqrt(squares);
     for (const Point& point : confidence_sample(space, candidates, values, count, temperature, is_new, rng)) add(point);
-  } else if (options.sampling == "uniform") {
+  } else if (options.sampling == CandidateSampling::Uniform) {
     const std::vector<double> alike(candidates.size(), 1);
     for (const std::size_t i : draw_without_replacement(alike, count, rng)) add(candidates[i]);
-  } else if (options.sampling == "kmeans") {
+  } else if (options.sampling == CandidateSampling::KMeans) {
     std::vector<std::size_t> order = best_first(values);
     order.resize(std::min(order.size(), kClustered));
     Cloud cloud;
     for (const std::size_t i : order) append_place(space, candidates[i], cloud);
     for (const std::size_t i : nearest_points(cloud, k_means(cloud, count, rng))) add(candidates[order[i]]);
   }
-  // All of "top"; for the others what they left open.
+  // All of Top; for the others what they left open.
   for (const std::size_t i : best_first(rewards)) add(candidates[i]);
   return points;
 }
@@ -124,7 +119,7 @@ DcocSearcher::DcocSearcher(const DesignSpace& space, const DcocOptions& options,
              .shared = 0,
              .groups = static_cast<std::size_t>(options.worlds),
              .steps = static_cast<std::size_t>(options.steps)}),
-      team_(walk_, ppo_options(options.learning, walk_critic(options)), seed, threads),
+      team_(walk_, ppo_options(options.learning, options.critic), seed, threads),
       rng_(seed, "dcoc") {}
 
 // Random points; or good ones, the better the more often: of all that were measured, or the best of each machine, because

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "tilewright/agents/dcoc_problem.hpp"
@@ -22,21 +21,50 @@
 
 namespace tilewright {
 
+// Which parameters an agent decides: those of its role, all of them, or, to compare with, each with the next agent.
+enum class WalkAssignment : std::uint8_t { ByRole, Single, Wrong };
+template <>
+struct Names<WalkAssignment> {
+  static constexpr std::string_view kWhat = "assignment";
+  static constexpr NameTable<WalkAssignment, 3> kTable = {
+      {{WalkAssignment::ByRole, "by-role"}, {WalkAssignment::Single, "single"}, {WalkAssignment::Wrong, "wrong"}}};
+};
+
+// Which candidates are measured.
+enum class CandidateSampling : std::uint8_t { Confidence, Uniform, Top, KMeans };
+template <>
+struct Names<CandidateSampling> {
+  static constexpr std::string_view kWhat = "sampling";
+  static constexpr NameTable<CandidateSampling, 4> kTable = {{{CandidateSampling::Confidence, "confidence"},
+                                                              {CandidateSampling::Uniform, "uniform"},
+                                                              {CandidateSampling::Top, "top"},
+                                                              {CandidateSampling::KMeans, "kmeans"}}};
+};
+
+// Of a network, on every machine: those that the compiler's estimate likes best, or random ones.
+enum class FirstSchedules : std::uint8_t { Estimate, Random };
+template <>
+struct Names<FirstSchedules> {
+  static constexpr std::string_view kWhat = "begin";
+  static constexpr NameTable<FirstSchedules, 2> kTable = {
+      {{FirstSchedules::Estimate, "estimate"}, {FirstSchedules::Random, "random"}}};
+};
+
 // Worlds, steps and episodes are a quarter of CHAMELEON's 128 × 500 steps per round: fewer (4 episodes) missed the best
 // machine of a layer more often, when the buffers were searched too.
 struct DcocOptions {
-  std::int64_t batch = 64;              // measurements per round
-  std::int64_t worlds = 64;             // walks side by side
-  std::int64_t steps = 32;              // of an episode
-  std::int64_t episodes = 8;            // of every world, per round
-  double restart = 0.5;                 // share of episodes that begin at random points instead of good ones
-  double random = 0.1;                  // share of measurements that are drawn at random
-  double temperature = 0.1;             // of Confidence Sampling, in standard deviations of the values
-  std::string assign = "by-role";       // by-role, single, wrong (each parameter with the next agent)
-  std::string critic = "central";       // central, own, none
-  std::string sampling = "confidence";  // confidence, uniform, top, kmeans
-  std::string begin = "estimate";       // of a network, on every machine: the compiler's estimate of the best, or random
-  std::string features = "program";     // what the surrogate sees: knobs, or also what they make the program do
+  std::int64_t batch = 64;    // measurements per round
+  std::int64_t worlds = 64;   // walks side by side
+  std::int64_t steps = 32;    // of an episode
+  std::int64_t episodes = 8;  // of every world, per round
+  double restart = 0.5;       // share of episodes that begin at random points instead of good ones
+  double random = 0.1;        // share of measurements that are drawn at random
+  double temperature = 0.1;   // of Confidence Sampling, in standard deviations of the values
+  WalkAssignment assign = WalkAssignment::ByRole;
+  Critic critic = Critic::Central;
+  CandidateSampling sampling = CandidateSampling::Confidence;
+  FirstSchedules begin = FirstSchedules::Estimate;
+  SurrogateFeatures features = SurrogateFeatures::Program;
   double area_penalty = 4;
   double memory_penalty = 1;
   double unencodable_reward = -2;
@@ -47,10 +75,9 @@ struct DcocOptions {
 std::vector<Setting> settings_of(DcocOptions& options);
 
 ProblemOptions problem_options(const DcocOptions& options);
-Critic walk_critic(const DcocOptions& options);
 
 // The parameters of each agent. Roles are agents in the order of their first parameters.
-std::vector<std::vector<std::size_t>> dcoc_agents(const std::vector<Parameter>& parameters, const std::string& assign);
+std::vector<std::vector<std::size_t>> dcoc_agents(const std::vector<Parameter>& parameters, WalkAssignment assign);
 
 // At most `count` of the candidates (and of what Confidence Sampling makes of them) that are new, as options.sampling says.
 // `values` are those of arriving there, `rewards` the predicted ones.

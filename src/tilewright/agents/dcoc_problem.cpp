@@ -82,7 +82,7 @@ void SurrogateProblem::append_row(PointView point, FeatureRows& rows) const {
   thread_local FeatureRows row;
   row = {};
   append_features(*space_, point, row);
-  if (codesign_ != nullptr && options_.program_features) append_program(*codesign_, point, row);
+  if (sees_programs()) append_program(*codesign_, point, row);
   rows.width = row.values.size();
   rows.values.insert(rows.values.end(), row.values.begin(), row.values.end());
 }
@@ -111,14 +111,14 @@ void SurrogateProblem::tell(std::span<const Point> points, std::span<const Verdi
 }
 
 double SurrogateProblem::bound(PointView point) const {
-  return codesign_ != nullptr && options_.program_features ? std::log(std::max(codesign_->least_cycles(point), 1.0)) : 0;
+  return sees_programs() ? std::log(std::max(codesign_->least_cycles(point), 1.0)) : 0;
 }
 
 void SurrogateProblem::refit() {
   if (by_score_.empty() || space_->parameters().empty()) return;
   rows_ = {};
   std::vector<float> targets;
-  const bool bounded = codesign_ != nullptr && options_.program_features;
+  const bool bounded = sees_programs();
   float least = 0;
   for (const MeasuredPoint& one : measured_) {
     append_row(one.point, rows_);
@@ -137,7 +137,7 @@ void SurrogateProblem::refit() {
 }
 
 float SurrogateProblem::performance_of(float prediction, PointView point) const {
-  if (codesign_ == nullptr || !options_.program_features) return std::max(0.0F, prediction);
+  if (!sees_programs()) return std::max(0.0F, prediction);
   return static_cast<float>(
       std::min(std::exp(best_log_score() - bound(point) + static_cast<double>(prediction)), kMostHope));
 }

@@ -26,10 +26,19 @@ struct SurrogateStory final : Story {
 // Of one problem of a searcher; none where it has no surrogate.
 std::vector<Calibration> calibrations_of(const Searcher& searcher, std::size_t problem);
 
+// What the trees see of a point of a CodesignSpace: its knobs, or also what the tiles make the program do.
+enum class SurrogateFeatures : std::uint8_t { Program, Knobs };
+template <>
+struct Names<SurrogateFeatures> {
+  static constexpr std::string_view kWhat = "features";
+  static constexpr NameTable<SurrogateFeatures, 2> kTable = {
+      {{SurrogateFeatures::Program, "program"}, {SurrogateFeatures::Knobs, "knobs"}}};
+};
+
 struct ProblemOptions {
   BoostedTreesOptions trees;
-  bool knows_limits = true;        // of a CodesignSpace: points beyond them are known to be infeasible without measuring
-  bool program_features = true;    // of a CodesignSpace: trees also see what the tiles make the program do
+  bool knows_limits = true;  // of a CodesignSpace: points beyond them are known to be infeasible without measuring
+  SurrogateFeatures features = SurrogateFeatures::Program;
   double area_penalty = 4;         // per area budget exceeded
   double memory_penalty = 1;       // per capacity exceeded, sum over buffers
   double unencodable_reward = -2;  // also the least reward there is
@@ -87,6 +96,7 @@ class SurrogateProblem {
     std::int64_t fit = -1;  // that the prediction is of
     float prediction = 0;
   };
+  bool sees_programs() const { return codesign_ != nullptr && options_.features == SurrogateFeatures::Program; }
   Known& known(PointView point);
   double bound(PointView point) const;  // logarithm of the cycles it takes at least; 0 where that is not known or not used
   float performance_of(float prediction, PointView point) const;

@@ -23,7 +23,7 @@ struct ExplorationData {
 };
 
 struct ExplorationOptions {
-  std::string policy = "random";         // "random", "sobol", or any classical searcher
+  std::string policy = "random";         // "random", "sobol", or any classical searcher: a name, as their list is open
   std::int64_t samples_per_problem = 1;  // all charged
   std::uint64_t seed = 1;
 };

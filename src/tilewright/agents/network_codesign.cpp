@@ -48,7 +48,7 @@ NetworkCodesign::NetworkCodesign(std::vector<const CodesignSpace*> spaces, std::
              .shared = hardware_,
              .groups = group_count(options, spaces_.size()),
              .steps = static_cast<std::size_t>(options.steps)}),
-      team_(walk_, ppo_options(options.learning, walk_critic(options)), seed, threads),
+      team_(walk_, ppo_options(options.learning, options.critic), seed, threads),
       rng_(seed, "network-codesign"),
       visited_(spaces_.size()),
       candidates_(spaces_.size()),
@@ -57,7 +57,7 @@ NetworkCodesign::NetworkCodesign(std::vector<const CodesignSpace*> spaces, std::
   TW_ASSERT(spaces_.size() == counts_.size());
   for (const CodesignSpace* space : spaces_) problems_.emplace_back(*space, problem_options(options));
   find_machines();
-  if (options_.begin == "estimate") estimate_machines();
+  if (options_.begin == FirstSchedules::Estimate) estimate_machines();
 }
 
 // Every machine within the area, in order of its entries.

@@ -4,9 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "tilewright/base/text.hpp"
-#include "tilewright/marl/algorithms.hpp"
-
 namespace tilewright {
 namespace {
 
@@ -22,14 +19,6 @@ EnvironmentSpec spec_of(const TeamHeads& heads, std::size_t observation_size, bo
   return spec;
 }
 
-Result<Critic> critic_named(const std::string& name) {
-  if (name == "none") return Critic::None;
-  if (name == "own") return Critic::Own;
-  if (name == "central") return Critic::Central;
-  const std::vector<std::string> names = {"none", "own", "central"};
-  return invalid(fmt::format("critic '{}' is not known{}, expected none, own or central", name, did_you_mean(name, names)));
-}
-
 // Off-policy learners remember many updates' worth of rows; rewards of a single step need no discount.
 OffPolicyOptions off_policy_options(const LearningOptions& options) {
   OffPolicyOptions off;
@@ -43,9 +32,9 @@ OffPolicyOptions off_policy_options(const LearningOptions& options) {
   return off;
 }
 
-PpoOptions ppo_options(const LearningOptions& options, Critic critic) {
+PpoOptions ppo_options(const LearningOptions& options) {
   PpoOptions ppo;
-  ppo.critic = critic;
+  ppo.critic = options.learner == Algorithm::Mappo ? Critic::Central : options.critic;
   ppo.rollout = 1;  // whatever rows there are
   ppo.epochs = static_cast<std::size_t>(options.epochs);
   ppo.minibatches = static_cast<std::size_t>(options.minibatches);
@@ -78,12 +67,10 @@ void TeamRows::append(const TeamRows& other, std::size_t row) {
 Result<std::unique_ptr<Team>> Team::make(const TeamHeads& heads, std::size_t observation_size,
                                          const LearningOptions& options, std::uint64_t seed, ThreadPool& threads) {
   auto team = std::unique_ptr<Team>(new Team(heads, observation_size, threads.thread_count()));
-  const bool off_policy = options.learner == "maddpg" || options.learner == "masac";
-  team->masked_ = !off_policy;
+  team->masked_ = is_on_policy(options.learner);
   const EnvironmentSpec spec = spec_of(heads, observation_size, team->masked_);
-  TW_TRY(const Critic critic, critic_named(options.learner == "mappo" ? "central" : options.critic));
-  if (options.learner == "ippo" || options.learner == "mappo") {
-    TW_TRY(team->learner_, make_ppo(spec, ppo_options(options, critic), seed, threads, team->profile_));
+  if (is_on_policy(options.learner)) {
+    TW_TRY(team->learner_, make_ppo(spec, ppo_options(options), seed, threads, team->profile_));
   } else {
     AlgorithmOptions algorithm;
     algorithm.off_policy = off_policy_options(options);

@@ -10,15 +10,16 @@
 
 #include "tilewright/agents/team_heads.hpp"
 #include "tilewright/base/parallel.hpp"
+#include "tilewright/marl/algorithms.hpp"
 #include "tilewright/marl/learner.hpp"
 #include "tilewright/marl/profile.hpp"
 
 namespace tilewright {
 
 struct LearningOptions {
-  std::string learner = "ippo";  // ippo, mappo, maddpg, masac
-  std::string critic = "own";    // of ippo and mappo: none, own, central; mappo is ippo with the central one
-  std::int64_t hidden = 64;      // width of both hidden layers
+  Algorithm learner = Algorithm::Ippo;
+  Critic critic = Critic::Own;  // of ippo; mappo is ippo with the central one
+  std::int64_t hidden = 64;     // width of both hidden layers
   double learning_rate = 1e-3;
   double entropy_bonus = 0.01;
   std::int64_t epochs = 3;       // passes over the rows of an update

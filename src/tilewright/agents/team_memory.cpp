@@ -15,10 +15,18 @@ namespace {
 
 constexpr std::string_view kTeamFormat = "tilewright-team-2";
 
+template <Named Enum>
+Result<Enum> word_from(const JsonPlace& root, const std::string& key) {
+  TW_TRY(const JsonPlace place, root.member(key));
+  TW_TRY(const std::string word, place.text());
+  const Result<Enum> value = named<Enum>(word);
+  return value ? value : Result<Enum>(invalid(fmt::format("{}: {}", place.path, value.error().message)));
+}
+
 nlohmann::ordered_json to_json(const SavedTeam& team) {
   nlohmann::ordered_json json{{"format", kTeamFormat},
-                              {"learner", team.learner},
-                              {"critic", team.critic},
+                              {"learner", name(team.learner)},
+                              {"critic", name(team.critic)},
                               {"hidden", team.hidden},
                               {"parameters", nlohmann::ordered_json::array()},
                               {"problems", nlohmann::ordered_json::array()}};
@@ -108,10 +116,8 @@ Result<SavedTeam> team_from_json(const std::string& text, const std::string& whe
   TW_TRY(const JsonPlace format, root.member("format"));
   if (*format.json != kTeamFormat) return format.wrong(fmt::format("'{}'", kTeamFormat));
   SavedTeam team;
-  TW_TRY(const JsonPlace learner, root.member("learner"));
-  TW_TRY(team.learner, learner.text());
-  TW_TRY(const JsonPlace critic, root.member("critic"));
-  TW_TRY(team.critic, critic.text());
+  TW_TRY(team.learner, word_from<Algorithm>(root, "learner"));
+  TW_TRY(team.critic, word_from<Critic>(root, "critic"));
   TW_TRY(const JsonPlace hidden, root.member("hidden"));
   TW_TRY(team.hidden, hidden.integer(1, 4096));
   TW_TRY(const JsonPlace parameters, root.member("parameters"));

@@ -10,6 +10,7 @@
 #include "tilewright/agents/assignment.hpp"
 #include "tilewright/base/result.hpp"
 #include "tilewright/base/rng.hpp"
+#include "tilewright/marl/algorithms.hpp"
 #include "tilewright/nn/safetensors.hpp"
 
 namespace tilewright {
@@ -45,8 +46,8 @@ struct SavedTeam {
   AgentAssignment assignment;
   TeamMemory memory;
   TensorFile policies;
-  std::string learner = "ippo";
-  std::string critic = "own";
+  Algorithm learner = Algorithm::Ippo;
+  Critic critic = Critic::Own;
   std::int64_t hidden = 64;
 };
 

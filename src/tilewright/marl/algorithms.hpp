@@ -3,31 +3,31 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <string_view>
-#include <vector>
 
+#include "tilewright/base/names.hpp"
 #include "tilewright/marl/off_policy.hpp"
 #include "tilewright/marl/ppo.hpp"
 
 namespace tilewright {
+
+enum class Algorithm : std::uint8_t { Maddpg, Masac, Ippo, Mappo };
+template <>
+struct Names<Algorithm> {
+  static constexpr std::string_view kWhat = "algorithm";
+  static constexpr NameTable<Algorithm, 4> kTable = {
+      {{Algorithm::Maddpg, "maddpg"}, {Algorithm::Masac, "masac"}, {Algorithm::Ippo, "ippo"}, {Algorithm::Mappo, "mappo"}}};
+};
+
+std::string_view summary_of(Algorithm algorithm);  // one line
+bool is_on_policy(Algorithm algorithm);
 
 struct AlgorithmOptions {
   OffPolicyOptions off_policy;
   PpoOptions ppo;  // its critic follows the name: ippo own, mappo central
 };
 
-struct Algorithm {
-  std::string_view name;
-  std::string_view summary;  // one line for the list of algorithms
-};
-const std::vector<Algorithm>& algorithms();
-const std::vector<std::string>& algorithm_names();  // maddpg, masac, ippo, mappo
-
-// "algorithm 'madppg' is not known (did you mean 'maddpg'?), expected one of …".
-Error unknown_algorithm(std::string_view name);
-
-Result<std::unique_ptr<Learner>> make_learner(std::string_view name, const EnvironmentSpec& spec,
+Result<std::unique_ptr<Learner>> make_learner(Algorithm algorithm, const EnvironmentSpec& spec,
                                               const AlgorithmOptions& options, std::uint64_t seed, ThreadPool& threads,
                                               Profile& profile);
 

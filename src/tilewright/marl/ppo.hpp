@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "tilewright/base/names.hpp"
 #include "tilewright/base/parallel.hpp"
 #include "tilewright/base/result.hpp"
 #include "tilewright/marl/learner.hpp"
@@ -16,6 +17,12 @@
 namespace tilewright {
 
 enum class Critic { None, Own, Central };
+template <>
+struct Names<Critic> {
+  static constexpr std::string_view kWhat = "critic";
+  static constexpr NameTable<Critic, 3> kTable = {
+      {{Critic::None, "none"}, {Critic::Own, "own"}, {Critic::Central, "central"}}};
+};
 
 struct PpoOptions {
   Critic critic = Critic::Own;

@@ -211,7 +211,7 @@ std::vector<Setting> settings_of(AutotvmOptions& options) {
       {"hottest", "temperature of the first step, in units of the best throughput", &options.hottest, 0, 1e6},
       {"coldest", "temperature of the last step", &options.coldest, 0, 1e6},
       {"patience", "annealing ends when the best points have not changed for so many steps", &options.patience, 1, 1e9},
-      {"loss", "what the trees are fitted for: squared error or pairwise rank", &options.loss, 0, 0, {"reg", "rank"}},
+      {"loss", "what the trees are fitted for: squared error or pairwise rank", worded(options.trees.loss)},
       {"depth", "of the trees", &options.trees.depth, 1, 8},
       {"learning_rate", "share of each tree's correction that is taken", &options.trees.learning_rate, 1e-6, 1},
       {"gamma", "least gain of a split", &options.trees.gamma, 0, 1e6},
@@ -225,7 +225,6 @@ std::vector<Setting> settings_of(AutotvmOptions& options) {
 Result<std::unique_ptr<PointSearcher>> make_autotvm(const DesignSpace& space, const AutotvmOptions& options, std::int64_t,
                                                     std::uint64_t seed) {
   AutotvmOptions chosen = options;
-  chosen.trees.rank = options.loss == "rank";
   chosen.trees.recall_size = options.plan;
   ExhaustiveOptions everything;
   everything.largest = 1e9;

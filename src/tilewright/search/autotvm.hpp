@@ -19,8 +19,7 @@ struct AutotvmOptions {
   double hottest = 1;           // temperature of the first step, in units of the best throughput; falls linearly
   double coldest = 0;           // of the last
   std::int64_t patience = 50;   // annealing ends when the best points have not changed for so many steps
-  std::string loss = "reg";     // "reg": squared error, "rank": pairwise rank
-  BoostedTreesOptions trees{};  // `rank` is set by `loss`, recall_size by `plan`
+  BoostedTreesOptions trees{};  // recall_size is set by `plan`
 };
 std::vector<Setting> settings_of(AutotvmOptions& options);
 

@@ -161,7 +161,7 @@ void BoostedTrees::fit(const FeatureRows& rows, std::span<const float> targets) 
       {"nthread", "1"},
       {"seed", "0"},
       {"tree_method", "exact"},
-      {"objective", options.rank ? "rank:pairwise" : "reg:squarederror"},
+      {"objective", options.loss == TreeLoss::PairwiseRank ? "rank:pairwise" : "reg:squarederror"},
       {"max_depth", fmt::format("{}", options.depth)},
       {"eta", fmt::format("{}", options.learning_rate)},
       {"gamma", fmt::format("{}", options.gamma)},

@@ -6,10 +6,19 @@
 #include <span>
 #include <vector>
 
+#include "tilewright/base/names.hpp"
 #include "tilewright/base/result.hpp"
 #include "tilewright/space/design_space.hpp"
 
 namespace tilewright {
+
+// What the trees are fitted for: the squared error, or the rank of every pair.
+enum class TreeLoss : std::uint8_t { SquaredError, PairwiseRank };
+template <>
+struct Names<TreeLoss> {
+  static constexpr std::string_view kWhat = "loss";
+  static constexpr NameTable<TreeLoss, 2> kTable = {{{TreeLoss::SquaredError, "reg"}, {TreeLoss::PairwiseRank, "rank"}}};
+};
 
 struct BoostedTreesOptions {
   std::int64_t depth = 3;
@@ -20,7 +29,7 @@ struct BoostedTreesOptions {
   std::int64_t most_rounds = 8000;
   std::int64_t patience = 20;     // ends when the average recall of the rows has not improved for so many rounds
   std::int64_t recall_size = 64;  // the average recall is that of the best 1, 2, … so many
-  bool rank = false;              // pairwise rank instead of squared error
+  TreeLoss loss = TreeLoss::SquaredError;
 };
 
 // Rows of equal width, one after the other.

@@ -43,9 +43,6 @@ Result<Done> write(const Setting& field, const std::string& name, const std::str
     }
     return word->read(value);
   } else {
-    if (!field.choices.empty() && std::find(field.choices.begin(), field.choices.end(), value) == field.choices.end()) {
-      return wrong(fmt::format("one of {}{}", join(field.choices, ", "), did_you_mean(value, field.choices)));
-    }
     **std::get_if<std::string*>(&field.target) = value;
   }
   return Done{};

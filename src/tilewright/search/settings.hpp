@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -20,8 +21,16 @@ struct Setting {
   std::variant<std::int64_t*, double*, bool*, std::string*, Worded> target;
   double least = 0;
   double most = 1e18;
-  std::vector<std::string> choices = {};  // of a string; empty = anything. Words have their own
 };
+
+// An enum of which a setting offers some words, or in an order of its own.
+template <Named Enum>
+Worded one_of(Enum& value, std::initializer_list<Enum> offered) {
+  Worded word = worded(value);
+  word.choices.clear();
+  for (const Enum one : offered) word.choices.emplace_back(name(one));
+  return word;
+}
 
 // What was given on the command line, "gamma.population" -> "100".
 using Settings = std::map<std::string, std::string, std::less<>>;

@@ -15,7 +15,7 @@ namespace tilewright {
 
 struct AssignmentOptions {
   std::int64_t samples = 20'000;   // of the whole network, shared equally by its distinct layers
-  std::string explore = "random";  // random, sobol, or a classical searcher
+  std::string explore = "random";  // as in AgentsOptions
   std::uint64_t seed = 1;
   Dependence correlation = Dependence::Pearson;
   double quantile = 0.1;  // best share of each layer's samples, 0 … 1; 1 = all samples, weighted by their rank

@@ -41,7 +41,7 @@ struct CodesignOptions {
   std::optional<double> max_power, max_temperature;
   vta::TimingOptions timing;
   vta::PhysicalOptions physical;
-  std::string search = "dcoc";
+  std::string search = "dcoc";               // as in SearchOptions
   std::optional<std::int64_t> measurements;  // per distinct layer; nothing = 512, with exhaustive all
   std::uint64_t seed = 1;
   std::vector<std::string> settings;  // "dcoc.batch=32"

@@ -19,7 +19,7 @@ struct EvaluationOptions {
   std::string layer = {};  // empty = all
   std::string hardware = {};
   std::string mapping = {};            // a file; empty = see dataflow
-  std::string dataflow = {};           // a name; empty = the mapping file, or the one in a .m network
+  std::string dataflow = {};           // a name of dataflows(); empty = the mapping file, or the one in a .m network
   std::vector<std::string> dims = {};  // "sequence=128": open dimensions of an ONNX model
   std::int64_t batch = 1;              // images, of a dynamic one
   Model model = Model::Sound;

@@ -15,7 +15,7 @@
 namespace tilewright {
 
 struct SearchOptions {
-  std::string search = "agents";           // a searcher by name
+  std::string search = "agents";           // a searcher by name: their list is open
   std::int64_t samples = 2'000;            // per problem; valid, invalid and repeated ones all count
   std::uint64_t seed = 1;                  // the same seed gives the same bytes for any number of threads
   std::vector<std::string> settings = {};  // hyper-parameters: "gamma.population=100"

@@ -119,7 +119,8 @@ double episodes_per_second(const TrainingStudy& study) {
 
 std::string title_of(const TrainingStudy& study) {
   const std::size_t agents = study.spec.agent_count();
-  return fmt::format("{}, {}, {} agent{}", *study.settings.world, *study.settings.algorithm, agents, agents == 1 ? "" : "s");
+  return fmt::format("{}, {}, {} agent{}", *study.settings.world, name(*study.settings.algorithm), agents,
+                     agents == 1 ? "" : "s");
 }
 
 std::string why_no_updates(const TrainingStudy& study) {

@@ -24,7 +24,7 @@ std::vector<TrainChoice> worlds() {
 
 std::vector<TrainChoice> algorithm_choices() {
   std::vector<TrainChoice> choices;
-  for (const Algorithm& algorithm : algorithms()) choices.push_back({algorithm.name, algorithm.summary});
+  for (const auto& [algorithm, word] : Names<Algorithm>::kTable) choices.push_back({word, summary_of(algorithm)});
   return choices;
 }
 

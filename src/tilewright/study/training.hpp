@@ -48,7 +48,8 @@ struct Prey {
 // Settings decide every bit of the result: run.json records them under the names of their options. Each is empty until it is
 // given or resolve() has filled it in; those of other worlds and algorithms stay empty.
 struct TrainSettings {
-  std::optional<std::string> world, algorithm;  // as --list has them
+  std::optional<std::string> world;  // as --list has them: the particle worlds and the toy games have tables of their own
+  std::optional<Algorithm> algorithm;
   std::optional<std::int64_t> agents, worlds, seed;
   // particle worlds
   std::optional<Dialect> dialect;

@@ -30,7 +30,7 @@ std::int64_t default_curve_every(std::int64_t episodes) {
 }  // namespace
 
 TrainSettings resolve(TrainSettings s, std::int64_t episodes) {
-  fill(s.algorithm, std::string("maddpg"));
+  fill(s.algorithm, Algorithm::Maddpg);
   fill(s.worlds, std::int64_t{1});
   fill(s.seed, std::int64_t{1});
   if (!is_toy(s)) {
@@ -42,7 +42,7 @@ TrainSettings resolve(TrainSettings s, std::int64_t episodes) {
   if (s.world == "simple_tag") fill(s.prey, Prey{});
   const OffPolicyOptions off_policy;
   const PpoOptions ppo;
-  const bool on_policy = s.algorithm == "ippo" || s.algorithm == "mappo";
+  const bool on_policy = is_on_policy(*s.algorithm);
   const auto& hidden = on_policy ? ppo.hidden : off_policy.hidden;
   fill(s.hidden, hidden);
   fill(s.learning_rate, on_policy ? ppo.learning_rate : off_policy.learning_rate);
@@ -65,8 +65,8 @@ TrainSettings resolve(TrainSettings s, std::int64_t episodes) {
     fill(s.update_every, as_count(off_policy.update_every));
     fill(s.tau, off_policy.tau);
   }
-  if (s.algorithm == "maddpg") fill(s.logit_penalty, off_policy.logit_penalty);
-  if (s.algorithm == "masac") {
+  if (s.algorithm == Algorithm::Maddpg) fill(s.logit_penalty, off_policy.logit_penalty);
+  if (s.algorithm == Algorithm::Masac) {
     fill(s.entropy, off_policy.entropy);
     fill(s.entropy_form, EntropyForm::PerSample);
   }

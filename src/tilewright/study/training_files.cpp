@@ -144,7 +144,7 @@ TensorFile policy_of(const Learner& learner, const TrainSettings& settings) {
   }
   policy.metadata = {{"format", "tilewright-policy-1"},
                      {"world", *settings.world},
-                     {"algorithm", *settings.algorithm},
+                     {"algorithm", std::string(name(*settings.algorithm))},
                      {"activation", std::string(name(settings.activation.value_or(Activation::Relu)))}};
   return policy;
 }

@@ -73,7 +73,7 @@ OptionTraits word(std::string_view group) { return {.group = group, .default_is_
 std::vector<TrainField> world_fields(TrainSettings& s) {
   return {
       {For::Any, {"world", &s.world, "simple_spread, simple_tag, … or toy:NAME (see --list)", {.positional = true}}},
-      {For::Any, {"algorithm", &s.algorithm, "maddpg (default), masac, ippo, mappo"}},
+      {For::Any, {"algorithm", worded(s.algorithm), "maddpg (default), masac, ippo, mappo"}},
       {For::Any, {"agents", &s.agents, "agents that learn; default: the world's own number", within("", 1, 1024)}},
       {For::Any, {"worlds", &s.worlds, "copies side by side; default 1", within(kWorld, 1, 65536)}},
       {For::Any,
@@ -179,9 +179,9 @@ std::vector<TrainField> fields_of(TrainSettings& settings) {
 // Empty when the setting fits the world and the algorithm; otherwise whom it is for.
 std::string misplaced(For whom, const TrainSettings& settings) {
   const std::string& world = *settings.world;
-  const std::string& algorithm = *settings.algorithm;
-  const bool on_policy = algorithm == "ippo" || algorithm == "mappo";
-  const auto belongs = [](bool fits, std::string_view owner, std::string_view what, const std::string& is) {
+  const std::string_view algorithm = name(*settings.algorithm);
+  const bool on_policy = is_on_policy(*settings.algorithm);
+  const auto belongs = [](bool fits, std::string_view owner, std::string_view what, std::string_view is) {
     return fits ? "" : fmt::format("belongs to {}, but the {} is {}", owner, what, is);
   };
   switch (whom) {
@@ -194,13 +194,13 @@ std::string misplaced(For whom, const TrainSettings& settings) {
     case For::OffPolicy:
       return belongs(!on_policy, "maddpg and masac", "algorithm", algorithm);
     case For::Maddpg:
-      return belongs(algorithm == "maddpg", "maddpg", "algorithm", algorithm);
+      return belongs(settings.algorithm == Algorithm::Maddpg, "maddpg", "algorithm", algorithm);
     case For::Masac:
-      return belongs(algorithm == "masac", "masac", "algorithm", algorithm);
+      return belongs(settings.algorithm == Algorithm::Masac, "masac", "algorithm", algorithm);
     case For::OnPolicy:
       return belongs(on_policy, "ippo and mappo", "algorithm", algorithm);
     case For::MasacOrOnPolicy:
-      return belongs(algorithm != "maddpg", "masac, ippo and mappo", "algorithm", algorithm);
+      return belongs(settings.algorithm != Algorithm::Maddpg, "masac, ippo and mappo", "algorithm", algorithm);
   }
   return "";
 }
@@ -231,8 +231,6 @@ OptionTable options_of(TrainOptions& options) {
 }
 
 Result<Done> check(const TrainSettings& settings) {
-  const auto& known = algorithm_names();
-  if (std::ranges::find(known, *settings.algorithm) == known.end()) return unknown_algorithm(*settings.algorithm);
   TrainSettings copy = settings;
   for (const TrainField& field : fields_of(copy)) {
     if (!value_text(field.field)) continue;
