@@ -43,7 +43,7 @@ Course run_chameleon(const DesignSpace& space, const ChameleonOptions& options, 
   }
   run.best = loop.ledgers()[0].best->score[0];
   run.repeated = loop.ledgers()[0].repeated;
-  run.calibrations = calibrations_of(*searcher, 0);
+  run.calibrations = calibrations_of(searcher->story().get(), 0);
   return run;
 }
 

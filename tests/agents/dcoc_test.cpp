@@ -101,7 +101,7 @@ Recorded run_dcoc(const DesignSpace& space, const DcocOptions& options, std::int
   }
   EXPECT_EQ(loop.ledgers()[0].repeated, 0);
   run.best = loop.ledgers()[0].best ? loop.ledgers()[0].best->score[0] : 0;
-  run.calibrations = calibrations_of(*searcher, 0);
+  run.calibrations = calibrations_of(searcher->story().get(), 0);
   return run;
 }
 

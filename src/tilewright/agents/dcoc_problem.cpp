@@ -54,9 +54,8 @@ bool is_given_up(const CodesignSpace& space, PointView point) {
 
 }  // namespace
 
-std::vector<Calibration> calibrations_of(const Searcher& searcher, std::size_t problem) {
-  const std::shared_ptr<const Story> all = searcher.story();
-  const auto* apart = dynamic_cast<const StoriesApart*>(all.get());
+std::vector<Calibration> calibrations_of(const Story* story, std::size_t problem) {
+  const auto* apart = dynamic_cast<const StoriesApart*>(story);
   const auto* surrogate = apart != nullptr ? dynamic_cast<const SurrogateStory*>(apart->problems[problem].get()) : nullptr;
   return surrogate != nullptr ? surrogate->calibrations : std::vector<Calibration>{};
 }

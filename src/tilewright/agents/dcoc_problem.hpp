@@ -23,8 +23,8 @@ struct SurrogateStory final : Story {
   explicit SurrogateStory(std::vector<Calibration> rounds) : calibrations(std::move(rounds)) {}
   std::vector<Calibration> calibrations;
 };
-// Of one problem of a searcher; none where it has no surrogate.
-std::vector<Calibration> calibrations_of(const Searcher& searcher, std::size_t problem);
+// Of one problem of a searcher that told this; none where it has no surrogate.
+std::vector<Calibration> calibrations_of(const Story* story, std::size_t problem);
 
 // What the trees see of a point of a CodesignSpace: its knobs, or also what the tiles make the program do.
 enum class SurrogateFeatures : std::uint8_t { Program, Knobs };

@@ -7,21 +7,19 @@
 
 #include <fmt/format.h>
 
-#include "tilewright/agents/all_searchers.hpp"
 #include "tilewright/agents/dcoc_problem.hpp"
 #include "tilewright/base/text.hpp"
-#include "tilewright/search/stored_memory.hpp"
 #include "tilewright/space/codesign_optimum.hpp"
 #include "tilewright/study/codesign_parts.hpp"
 #include "tilewright/study/machine_ledger.hpp"
 #include "tilewright/study/run_directory.hpp"
+#include "tilewright/study/search_study.hpp"
 #include "tilewright/study/stop_heard.hpp"
 
 namespace tilewright {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kCommitMeasuredEvery = std::chrono::milliseconds(700);
 
 // Where the machine of several layers is searched, "dcoc" is the search for all of them at once.
 std::string searcher_name(const CodesignJob& job, const std::string& search) {
@@ -80,55 +78,6 @@ void add_optima(const CodesignJob& job, ThreadPool& threads, CodesignStudy& stud
   }
 }
 
-// The run's memory, where it has one: of the store that was named, else of its directory.
-Result<std::optional<StoredMemory>> open_memory(const CodesignJob& job, const CodesignOptions& options,
-                                                RunContext& context) {
-  std::optional<StoredMemory> memory;
-  if (context.directory != nullptr) {
-    TW_TRY([[maybe_unused]] const Done begun, context.directory->begin_or_continue(codesign_record(options, job)));
-  }
-  if (options.store.empty() && context.directory == nullptr) return memory;
-  TW_TRY(Store store,
-         Store::open(options.store.empty() ? context.directory->path() / kStoreFile : std::filesystem::path(options.store)));
-  TW_TRY(StoredMemory opened, StoredMemory::open(std::move(store), job.spaces()));
-  memory.emplace(std::move(opened));
-  return memory;
-}
-
-ProgressState state_of(const CodesignJob& job, std::int64_t measurements, const SearchLoop& loop,
-                       const MachineLedger& machines) {
-  ProgressState state{.title = job.network_name,
-                      .done = 0,
-                      .all = measurements * static_cast<std::int64_t>(job.layers.size()),
-                      .unit = "measurements",
-                      .words = {},
-                      .lines = {}};
-  for (const Ledger& ledger : loop.ledgers()) state.done += ledger.samples;
-  const auto& answer = machines.answer();
-  state.words = fmt::format(
-      "{} of {} machines on all layers, best {}", machines.complete_machines(), machines.machines(),
-      answer ? with_thousands(std::llround(answer->cycles)) + " cycles" : std::string("no machine for all layers yet"));
-  return state;
-}
-
-// Whether it was stopped.
-Result<bool> run_search(SearchLoop& loop, Searcher& searcher, StoredMemory* memory,
-                        const std::function<bool()>& keep_going) {
-  auto next_commit = Clock::now() + kCommitMeasuredEvery;
-  bool stopped = false;
-  while (!stopped && loop.round(searcher)) {
-    if (memory != nullptr && Clock::now() >= next_commit) {
-      TW_TRY([[maybe_unused]] const Done written, memory->commit());
-      next_commit = Clock::now() + kCommitMeasuredEvery;
-    }
-    stopped = !keep_going();
-  }
-  if (memory != nullptr) {
-    TW_TRY([[maybe_unused]] const Done written, memory->commit());
-  }
-  return stopped || loop.is_stopped();
-}
-
 // What was asked for, as the study tells it again.
 CodesignStudy study_of(const CodesignJob& job, const CodesignOptions& options) {
   CodesignStudy study;
@@ -145,16 +94,23 @@ CodesignStudy study_of(const CodesignJob& job, const CodesignOptions& options) {
   return study;
 }
 
-Result<Done> add_answer(const CodesignJob& job, const SearchLoop& loop, const MachineLedger& machines,
-                        const Searcher& searcher, CodesignStudy& study) {
+std::string words_of(const MachineLedger& machines) {
+  const auto& answer = machines.answer();
+  return fmt::format(
+      "{} of {} machines on all layers, best {}", machines.complete_machines(), machines.machines(),
+      answer ? with_thousands(std::llround(answer->cycles)) + " cycles" : std::string("no machine for all layers yet"));
+}
+
+Result<Done> add_answer(const CodesignJob& job, const SearchStudy& found, const MachineLedger& machines,
+                        CodesignStudy& study) {
   study.curve = machines.curve();
   study.machines = machines.machines();
   study.complete_machines = machines.complete_machines();
   const auto& answer = machines.answer();
   if (answer) study.machine = job.layers[0].space->machine(answer->layers[0].point);
   for (std::size_t i = 0; i < job.layers.size(); ++i) {
-    TW_TRY(CodesignedLayer layer, codesigned(job, i, loop.ledgers()[i], answer ? &answer->layers[i] : nullptr));
-    layer.calibrations = calibrations_of(searcher, i);
+    TW_TRY(CodesignedLayer layer, codesigned(job, i, found.ledgers[i], answer ? &answer->layers[i] : nullptr));
+    layer.calibrations = calibrations_of(found.story.get(), i);
     study.layers.push_back(std::move(layer));
   }
   study.all_measured = study.search == "exhaustive" && std::ranges::all_of(study.layers, [](const CodesignedLayer& layer) {
@@ -163,45 +119,40 @@ Result<Done> add_answer(const CodesignJob& job, const SearchLoop& loop, const Ma
   return Done{};
 }
 
-Result<CodesignStudy> search(const CodesignJob& job, const CodesignOptions& options, StoredMemory* memory,
-                             RunContext& context) {
+Result<CodesignStudy> search_machine(const CodesignJob& job, const CodesignOptions& options, RunContext& context) {
   CodesignStudy study = study_of(job, options);
-  SearchRequest request{.name = searcher_name(job, options.search),
-                        .spaces = job.spaces(),
-                        .samples = study.measurements,
-                        .seed = options.seed,
-                        .settings = {}};
-  for (const CodesignLayer& layer : job.layers) request.counts.push_back(static_cast<double>(layer.count));
-  for (const std::string& setting : options.settings) {
-    TW_TRY([[maybe_unused]] const Done added, add_setting(request.settings, setting));
-  }
-  TW_TRY(const std::unique_ptr<Searcher> searcher, make_searcher(request, context.threads));
-  TW_TRY(study.settings, settings_in_force(options.search, request.settings));
-  TW_TRY(const Objective objective, objective_named("latency"));
-  SearchLoop loop(request.spaces, objective, study.measurements, context.threads, memory);
   std::vector<std::int64_t> counts;
   for (const CodesignLayer& layer : job.layers) counts.push_back(layer.count);
-  MachineLedger machines(std::move(counts), job.layers.front().space->hardware_parameters());
-  loop.on_sample = [&](const Proposal& proposal, const Outcome& outcome, const Verdict&) {
+  MachineLedger machines(counts, job.layers.front().space->hardware_parameters());
+  SearchTask task{.title = job.network_name, .spaces = job.spaces(), .counts = {counts.begin(), counts.end()}};
+  TW_TRY(task.objective, objective_named("latency"));
+  task.on_sample = [&](const Proposal& proposal, const Outcome& outcome, const Verdict&) {
     machines.consider(proposal.problem, proposal.point, outcome);
   };
-  TW_TRY(study.interrupted, run_search(loop, *searcher, memory, [&] {
-           context.progress.tell([&] { return state_of(job, study.measurements, loop, machines); });
-           return !context.stop.asked();
-         }));
-  TW_TRY([[maybe_unused]] const Done added, add_answer(job, loop, machines, *searcher, study));
+  task.unit = "measurements";
+  task.words = [&] { return words_of(machines); };
+  const SearchOptions how{.search = searcher_name(job, options.search),
+                          .samples = study.measurements,
+                          .seed = options.seed,
+                          .settings = options.settings,
+                          .store = options.store};
+  TW_TRY(SearchStudy found, search(task, how, context));
+  study.settings = std::move(found.settings);
+  study.known = found.known_before;
+  study.interrupted = found.interrupted;
+  TW_TRY([[maybe_unused]] const Done added, add_answer(job, found, machines, study));
   return study;
 }
 
 }  // namespace
 
 Result<CodesignStudy> codesign(const CodesignJob& job, const CodesignOptions& options, RunContext& context) {
-  TW_TRY(std::optional<StoredMemory> memory, open_memory(job, options, context));
-  const std::int64_t known = memory ? memory->known() : 0;
+  if (context.directory != nullptr) {
+    TW_TRY([[maybe_unused]] const Done begun, context.directory->begin_or_continue(codesign_record(options, job)));
+  }
   const auto start = Clock::now();
+  TW_TRY(CodesignStudy study, search_machine(job, options, context));
   const StopHeard heard(context);
-  TW_TRY(CodesignStudy study, search(job, options, memory ? &*memory : nullptr, context));
-  study.known = known;
   try {
     if (study.interrupted) throw Stopped{};
     if (options.optimum) add_optima(job, context.threads, study);

@@ -167,9 +167,9 @@ Result<CodesignJob> read_codesign_job(const CodesignOptions& options) {
 std::int64_t measurements_of(const CodesignOptions& options, const CodesignJob& job) {
   if (options.measurements) return *options.measurements;
   if (options.search != "exhaustive") return kDefaultMeasurements;
-  double most = 1;  // too many points are the searcher's to refuse
+  double most = 1;
   for (const CodesignLayer& layer : job.layers) most = std::max(most, std::pow(10, layer.space->log10_size()));
-  return std::llround(std::min(1.000001 * most + 1, 1e15));
+  return std::llround(std::min(1.000001 * most + 1, static_cast<double>(kMostSamples)));
 }
 
 }  // namespace tilewright

@@ -11,6 +11,7 @@
 #include "tilewright/search/pareto_searcher.hpp"
 #include "tilewright/search/stored_memory.hpp"
 #include "tilewright/study/run_directory.hpp"
+#include "tilewright/study/stop_heard.hpp"
 
 namespace tilewright {
 namespace {
@@ -49,11 +50,15 @@ Result<std::optional<StoredMemory>> open_memory(const SearchTask& task, const Se
 }
 
 ProgressState state_of(const SearchTask& task, const SearchOptions& options, const SearchLoop& loop) {
-  ProgressState state{.title = task.title, .unit = "samples", .words = {}, .lines = {}};
+  ProgressState state{.title = task.title, .unit = std::string(task.unit), .words = {}, .lines = {}};
   state.all = options.samples * static_cast<std::int64_t>(task.spaces.size());
+  for (const Ledger& ledger : loop.ledgers()) state.done += ledger.samples;
+  if (task.words) {
+    state.words = task.words();
+    return state;
+  }
   for (std::size_t i = 0; i < loop.ledgers().size(); ++i) {
     const Ledger& ledger = loop.ledgers()[i];
-    state.done += ledger.samples;
     state.lines.push_back(
         fmt::format("  {:<28} {:>14}  {}", task.names[i].substr(0, 28),
                     ledger.best ? fmt::format("{:.4g}", ledger.best->score[0]) : "nothing feasible yet",
@@ -102,10 +107,14 @@ OptionTable options_of(SearchOptions& options) {
 
 Result<SearchStudy> search(const SearchTask& task, const SearchOptions& options, RunContext& context) {
   if (options.samples < 1 || options.samples > kMostSamples) {
-    return invalid(fmt::format("--samples is {}, expected 1 to {}", options.samples, kMostSamples));
+    return invalid(fmt::format("--{} is {}, expected 1 to {}", task.unit, options.samples, kMostSamples));
   }
-  SearchRequest request{
-      .name = options.search, .spaces = task.spaces, .samples = options.samples, .seed = options.seed, .settings = {}};
+  SearchRequest request{.name = options.search,
+                        .spaces = task.spaces,
+                        .samples = options.samples,
+                        .seed = options.seed,
+                        .settings = {},
+                        .counts = task.counts};
   for (const std::string& setting : options.settings) {
     TW_TRY([[maybe_unused]] const Done added, add_setting(request.settings, setting));
   }
@@ -124,11 +133,9 @@ Result<SearchStudy> search(const SearchTask& task, const SearchOptions& options,
   loop.referee = task.referee;
   loop.on_sample = task.on_sample;
   loop.begin(*searcher, task.known);
-  context.threads.stop_when([stop = context.stop] { return stop.asked(); });
-  const Result<bool> whole = run(loop, *searcher, task, options, memory ? &*memory : nullptr, context);
-  context.threads.stop_when(nullptr);
-  if (!whole) return whole.error();
-  study.interrupted = !*whole;
+  const StopHeard heard(context);
+  TW_TRY(const bool whole, run(loop, *searcher, task, options, memory ? &*memory : nullptr, context));
+  study.interrupted = !whole;
   study.ledgers = loop.ledgers();
   study.story = searcher->story();
   return study;

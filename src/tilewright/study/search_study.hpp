@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tilewright/base/options.hpp"
@@ -29,10 +30,14 @@ struct SearchTask {
   std::vector<std::string> names = {};          // of the problems
   std::vector<const DesignSpace*> spaces = {};  // outlive the search
   Objective objective = {};
+  std::vector<double> counts = {};   // how often there is each problem, for searchers of a whole network
   std::vector<Proposal> known = {};  // judged first, told to the searcher, not charged
   // Both as SearchLoop has them; may be empty.
   std::function<std::optional<Score>(std::size_t problem, PointView point)> referee = {};
   std::function<void(const Proposal&, const Outcome&, const Verdict&)> on_sample = {};
+  // Of the progress: what samples are called, and what there is to say; empty = a line for each problem.
+  std::string_view unit = "samples";
+  std::function<std::string()> words = {};
 };
 
 struct SearchStudy {
