@@ -181,8 +181,6 @@ class Refusals(Base):
         self.assertIn("weights is '0'", self.refused(*leveled, "--bits", "weights=0"))
         self.assertIn("--tiles", self.refused(*leveled, "--tiles", "any"))
         self.assertIn("nothing.yaml", self.refused(*leveled, "--restrict", self.folder / "nothing.yaml"))
-        self.assertIn("for map", self.refused("compare", "--network", self.network, "--hardware", "zoo:eyeriss", "--model",
-                                              "hierarchy", "--searches", "random"))
 
     def test_impossible_constraints_are_said(self):
         constraints = self.folder / "constraints.yaml"

@@ -46,6 +46,22 @@ TEST(Assign, CutsWhereItIsTold) {
   EXPECT_GT(compared, 2);
 }
 
+TEST(Assign, KnowsMemoryLevels) {
+  ThreadPool threads(2);
+  RunContext context{threads};
+  const HierarchyJob job = tiny_levels_job(threads);
+  const auto study = assign(job, {.samples = 900, .resamples = 2, .seeds = 0}, context);
+  ASSERT_TRUE(study) << study.error().message;
+  EXPECT_EQ(title_of(*study), "tiny on eyeriss-dram, edp");
+  std::multiset<std::string> assigned, parameters;
+  for (const auto& agent : study->found.assignment.agents) assigned.insert(agent.begin(), agent.end());
+  for (const Parameter& parameter : study->parameters) parameters.insert(parameter.name);
+  EXPECT_EQ(assigned, parameters);
+  EXPECT_TRUE(parameters.contains("place.K#0"));
+  EXPECT_FALSE(study->stability.empty());
+  EXPECT_THAT(to_json(*study), HasSubstr(R"("model": "hierarchy")"));
+}
+
 TEST(Assign, EndsWhenItIsAskedTo) {
   ThreadPool threads(2);
   const std::atomic<bool> asked = true;

@@ -40,6 +40,7 @@ TEST_F(Comparison, IsPlannedBeforeTheFirstSample) {
   EXPECT_THAT(plan->budgets, ElementsAre(100, 300, 900));
   EXPECT_EQ(plan->contenders.front().label, "agents");
   for (const Contender& contender : plan->contenders) EXPECT_NE(contender.label, "exhaustive");
+  EXPECT_TRUE(plan->unsuited.empty());
 
   EXPECT_THAT(refusal({.searches = {"gama"}}), HasSubstr("did you mean 'gamma'?"));
   EXPECT_THAT(refusal({.searches = {"random", "random"}}), HasSubstr("has random twice"));
@@ -95,6 +96,54 @@ TEST_F(Comparison, TakesAnAssignmentOverFromAnotherNetwork) {
   ASSERT_EQ(study.contenders.size(), 3U);
   EXPECT_EQ(study.contenders[1].label, "of zoo:alexnet");
   for (const ComparedContender& contender : study.contenders) EXPECT_GE(contender.agents, 1);
+}
+
+TEST(ComparisonOnMemoryLevels, MeasuresEveryoneByTheBestKnown) {
+  ThreadPool threads(2);
+  MappingOptions mapping;
+  mapping.no_classics = true;
+  const HierarchyJob job = tiny_levels_job(threads, mapping);
+  EXPECT_TRUE(job.known().empty());
+  const auto plan = plan_comparison(job, {.searches = {"genetic", "random"}, .samples = 60, .seeds = 3}, threads);
+  ASSERT_TRUE(plan) << plan.error().message;
+  RunContext context{threads};
+  const ComparisonStudy study = *compare(*plan, context);
+  EXPECT_EQ(title_of(study), "tiny on eyeriss-dram, edp");
+  EXPECT_EQ(study.model, "hierarchy");
+  EXPECT_EQ(study.space, "all mappings");
+  EXPECT_EQ(study.finished_runs, 6U);
+  ASSERT_EQ(study.layers.size(), 3U);
+  for (std::size_t i = 0; i < study.layers.size(); ++i) {
+    // The value of the best is what the space gives for its point.
+    const DesignSpace& space = *job.problems[i].space;
+    double least = 1e300;
+    for (const ComparisonRow& row : study.rows) {
+      if (row.layer == i) least = std::min(least, row.value);
+    }
+    ASSERT_TRUE(study.layers[i].best);
+    EXPECT_EQ(study.layers[i].best->value, least);
+    EXPECT_EQ(study.layers[i].parameters, space.parameters().size());
+    EXPECT_THAT(study.layers[i].best->design, HasSubstr("place."));
+  }
+}
+
+TEST(ComparisonOnMemoryLevels, TellsTheSearchersTheClassicsWhereItIsAsked) {
+  ThreadPool threads(1);
+  const HierarchyJob job = tiny_levels_job(threads);
+  const std::vector<Proposal> known = job.known();
+  ASSERT_FALSE(known.empty());
+  const auto plan = plan_comparison(job, {.searches = {"random"}, .samples = 1, .seeds = 1}, threads);
+  RunContext context{threads};
+  const ComparisonStudy study = *compare(*plan, context);
+  std::vector<std::vector<double>> judged(job.problems.size());
+  for (const Proposal& proposal : known) {
+    const Outcome outcome = job.problems[proposal.problem].space->evaluator()->evaluate(proposal.point);
+    if (outcome.feasible) judged[proposal.problem].push_back(outcome.metrics.edp());
+  }
+  for (std::size_t i = 0; i < judged.size(); ++i) {
+    ASSERT_FALSE(judged[i].empty());
+    EXPECT_LE(study.layers[i].best->value, *std::ranges::min_element(judged[i]));
+  }
 }
 
 TEST_F(Comparison, IsPartialWhenItIsStopped) {

@@ -6,6 +6,7 @@
 #include "../scratch.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/study/explanation.hpp"
+#include "tilewright/study/mapping.hpp"
 #include "tilewright/study/mapping_run.hpp"
 #include "tilewright/study/points.hpp"
 #include "tilewright/study/run_directory.hpp"

@@ -4,7 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tilewright/study/mapping_job.hpp"
+#include "tilewright/hierarchy/machine_yaml.hpp"
+#include "tilewright/study/any_job.hpp"
 #include "tilewright/study/run_context.hpp"
 
 namespace tilewright {
@@ -23,6 +24,13 @@ inline Accelerator small_machine() { return *read_accelerator("zoo:gamma-edge");
 
 inline MappingJob tiny_job(ThreadPool& threads, const MappingOptions& options = {}) {
   Result<MappingJob> job = mapping_job(tiny_network(), small_machine(), options, threads);
+  EXPECT_TRUE(job) << job.error().message;
+  return std::move(job).value();
+}
+
+// The same layers on a machine with memory levels.
+inline HierarchyJob tiny_levels_job(ThreadPool& threads, const MappingOptions& options = {}) {
+  Result<HierarchyJob> job = hierarchy_job(tiny_network(), *hierarchy::read_machine("zoo:eyeriss-dram"), options, threads);
   EXPECT_TRUE(job) << job.error().message;
   return std::move(job).value();
 }

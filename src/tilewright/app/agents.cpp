@@ -7,6 +7,7 @@
 #include "tilewright/app/print.hpp"
 #include "tilewright/app/verb.hpp"
 #include "tilewright/report/assignment.hpp"
+#include "tilewright/study/any_job.hpp"
 #include "tilewright/study/common_options.hpp"
 #include "tilewright/study/run_directory.hpp"
 #include "tilewright/study/stop_signal.hpp"
@@ -39,13 +40,13 @@ OptionTable options_of(AgentsArguments& arguments) {
 Result<int> agents_and_tell(const AgentsArguments& arguments) {
   ThreadPool threads(static_cast<std::size_t>(arguments.threads));
   RunContext context{.threads = threads, .stop = listen_for_stop()};
-  TW_TRY(const MappingJob job, read_mapping_job(arguments.inputs, arguments.mapping, threads));
+  TW_TRY(const AnyJob job, read_any_job(arguments.inputs, arguments.mapping, threads));
   std::optional<RunDirectory> directory;
   if (!arguments.output.empty()) {  // before the work, so that it is not lost to a wrong directory
     TW_TRY(RunDirectory opened, RunDirectory::open(arguments.output));
     directory.emplace(std::move(opened));
   }
-  TW_TRY(AssignmentStudy study, assign(job, arguments.options, context));
+  TW_TRY(AssignmentStudy study, assign(common(job), arguments.options, context));
   study.command = arguments.command;
   if (directory) {
     TW_TRY([[maybe_unused]] const Done begun,

@@ -26,6 +26,13 @@ struct CompareArguments {
   Command command;
 };
 
+// Searchers are compared on what they find by themselves.
+MappingOptions plain_options() {
+  MappingOptions options;
+  options.levels = LevelRange{2, 2};
+  return options;
+}
+
 OptionTable options_of(CompareArguments& arguments) {
   constexpr std::string_view kRun = "Run and results";
   OptionTable table = options_of(arguments.inputs, arguments.mapping, NetworkIs::Flag);
@@ -48,8 +55,8 @@ Result<int> compare_and_tell(const CompareArguments& arguments) {
   ThreadPool threads(static_cast<std::size_t>(arguments.threads));
   MappingOptions mapping = arguments.mapping;
   mapping.no_classics = !arguments.classics;
-  TW_TRY(const MappingJob job, read_mapping_job(arguments.inputs, mapping, threads));
-  TW_TRY(ComparisonPlan plan, plan_comparison(job, arguments.options, threads));
+  TW_TRY(const AnyJob job, read_any_job(arguments.inputs, mapping, threads, plain_options()));
+  TW_TRY(ComparisonPlan plan, plan_comparison(common(job), arguments.options, threads));
   std::optional<RunDirectory> directory;
   if (!arguments.output.empty()) {  // before the work, so that hours are not lost to a wrong directory
     constexpr std::string_view kMayHold[] = {"best.csv"};  // of other comparisons
@@ -86,7 +93,7 @@ Result<int> compare_and_tell(const CompareArguments& arguments) {
 Verb compare_verb(const Command& command) {
   const auto arguments = std::make_shared<CompareArguments>();
   arguments->command = command;
-  arguments->mapping.levels = LevelRange{2, 2};  // searchers are compared on what they find by themselves
+  arguments->mapping = plain_options();
   return {
       .name = "compare",
       .summary = "searchers side by side: audited, with intervals",

@@ -96,13 +96,8 @@ Result<int> map_as_asked(const MapArguments& arguments) {
   const MapRequest request = spelt_out(arguments);
   if (arguments.show_settings) return show_settings(request.search.search, request.search.settings);
   ThreadPool threads(static_cast<std::size_t>(arguments.threads));
-  TW_TRY(const bool levels, has_memory_levels(request.inputs.hardware, request.mapping));
-  if (levels) {
-    TW_TRY(const HierarchyJob job, read_hierarchy_job(request.inputs, request.mapping, threads));
-    return map_and_tell(job, request, arguments, threads);
-  }
-  TW_TRY(const MappingJob job, read_mapping_job(request.inputs, request.mapping, threads));
-  return map_and_tell(job, request, arguments, threads);
+  TW_TRY(const AnyJob any, read_any_job(request.inputs, request.mapping, threads));
+  return std::visit([&](const auto& job) { return map_and_tell(job, request, arguments, threads); }, any);
 }
 
 int run_map(const MapArguments& arguments) {

@@ -16,7 +16,7 @@ std::string head(const AssignmentStudy& result) {
   std::string html =
       fmt::format("<h1>Agents for {}</h1>\n<p class=\"muted\">{} samples, seed {}, {} model, tilewright {}</p>\n",
                   html_escaped(title_of(result)), with_thousands(result.samples), question.exploration.seed,
-                  name(result.options.model), TILEWRIGHT_VERSION);
+                  model_text(result.options), TILEWRIGHT_VERSION);
   html += note(to_text(result.coverage));
   for (const std::string& remark : remarks_of(result)) html += note(remark);
   std::vector<Figure> tiles{{fmt::format("{}", result.found.assignment.agents.size()), "agents",
@@ -84,14 +84,19 @@ std::string stability_section(const AssignmentStudy& result) {
 
 std::string provenance_section(const AssignmentStudy& result) {
   const AgentsQuestion& question = result.question;
+  std::vector<std::string> facts, values;
+  for (const auto& [fact, value] : space_facts(result.options)) {
+    facts.push_back(fact);
+    values.push_back(value);
+  }
   return "<h2>Provenance</h2>\n" +
          properties({{"command", join(result.command, " ")},
                      {"tilewright", TILEWRIGHT_VERSION},
                      {"network", result.network},
                      {"hardware", result.hardware},
-                     {"model", std::string(name(result.options.model))},
+                     {"model", model_text(result.options)},
                      {"objective", name_of(question.objective)},
-                     {"tiles, levels", fmt::format("{}, {}", name(result.options.tiles), text_of(result.options.levels))},
+                     {join(facts, ", "), join(values, ", ")},
                      {"exploration", fmt::format("{}, {} samples per layer", question.exploration.policy,
                                                  with_thousands(question.exploration.samples_per_problem))},
                      {"seed", fmt::format("{}", question.exploration.seed)},

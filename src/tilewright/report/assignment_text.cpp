@@ -14,11 +14,12 @@ constexpr std::size_t kDendrogramWidth = 60;
 
 std::string head_text(const AssignmentStudy& result) {
   const AgentsQuestion& question = result.question;
+  std::vector<std::string> space;
+  for (const auto& [fact, value] : space_facts(result.options)) space.push_back(fact + " " + value);
   return fmt::format(
-      "{}: {} layers, {} parameters (tiles {}, levels {}), {} model\n{} samples ({}, seed {}, {:.1f} % feasible)\n\n",
-      title_of(result), question.spaces.size(), result.parameters.size(), name(result.options.tiles),
-      text_of(result.options.levels), name(result.options.model), with_thousands(result.samples),
-      question.exploration.policy, question.exploration.seed,
+      "{}: {} layers, {} parameters ({}), {} model\n{} samples ({}, seed {}, {:.1f} % feasible)\n\n", title_of(result),
+      question.spaces.size(), result.parameters.size(), join(space, ", "), model_text(result.options),
+      with_thousands(result.samples), question.exploration.policy, question.exploration.seed,
       100 * static_cast<double>(result.feasible) / static_cast<double>(std::max<std::int64_t>(result.samples, 1)));
 }
 
@@ -67,7 +68,7 @@ std::string assignment_text(const AssignmentStudy& result) {
   for (std::size_t agent = 0; agent < assignment.agents.size(); ++agent) {
     text += fmt::format("{:>3} {}\n", agent + 1, join(assignment.agents[agent], " "));
   }
-  return fmt::format("{}({})\n\n", text, kParameterLegend);
+  return fmt::format("{}({})\n\n", text, result.options.judge ? kLevelParameterLegend : kParameterLegend);
 }
 
 std::string stability_text(const AssignmentStudy& result) {

@@ -13,7 +13,7 @@ namespace {
 constexpr double kFirm = 0.9;   // an index that deserves to be called the same assignment
 constexpr double kLoose = 0.6;  // one below which resamples disagree about more than details
 
-Result<AgentsQuestion> read_question(const AssignmentOptions& options, const MappingJob& job) {
+Result<AgentsQuestion> read_question(const AssignmentOptions& options, const DesignJob& job) {
   AgentsQuestion question;
   question.spaces = job.spaces();
   question.objective = job.options.objective;
@@ -85,10 +85,10 @@ OptionTable options_of(AssignmentOptions& options) {
       {"no_stability", &options.no_stability, "only the assignment", {.group = kStability}}};
 }
 
-Result<AssignmentStudy> assign(const MappingJob& job, const AssignmentOptions& options, RunContext& context) {
+Result<AssignmentStudy> assign(const DesignJob& job, const AssignmentOptions& options, RunContext& context) {
   AssignmentStudy study;
   study.network = job.network_name;
-  study.hardware = printable(job.accelerator.name);
+  study.hardware = job.machine_name;
   study.options = job.options;
   study.coverage = job.coverage;
   TW_TRY(study.question, read_question(options, job));

@@ -8,7 +8,7 @@
 
 #include "tilewright/agents/clustering.hpp"
 #include "tilewright/agents/stability.hpp"
-#include "tilewright/study/mapping_job.hpp"
+#include "tilewright/study/design_job.hpp"
 #include "tilewright/study/run_context.hpp"
 
 namespace tilewright {
@@ -45,7 +45,7 @@ struct AssignmentStudy {
 
 // Explores, correlates, clusters, and asks how firm that is. Throws Stopped where the context stops it: half of it answers
 // nothing.
-Result<AssignmentStudy> assign(const MappingJob& job, const AssignmentOptions& options, RunContext& context);
+Result<AssignmentStudy> assign(const DesignJob& job, const AssignmentOptions& options, RunContext& context);
 
 // "mobilenet_v2 on eyeriss, edp".
 std::string title_of(const AssignmentStudy& study);

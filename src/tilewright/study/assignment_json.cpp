@@ -42,19 +42,18 @@ std::string to_json(const AssignmentStudy& result) {
             {"command", result.command},
             {"network", result.network},
             {"hardware", result.hardware},
-            {"model", name(result.options.model)},
-            {"objective", name_of(question.objective)},
-            {"tiles", name(result.options.tiles)},
-            {"levels", text_of(result.options.levels)},
-            {"explore", question.exploration.policy},
-            {"seed", question.exploration.seed},
-            {"samples", result.samples},
-            {"samples_per_layer", question.exploration.samples_per_problem},
-            {"feasible", result.feasible},
-            {"correlation", name_of(question.correlation.dependence)},
-            {"quantile", question.correlation.quantile},
-            {"contrast", question.correlation.contrast},
-            {"linkage", name_of(question.clustering.linkage)}};
+            {"model", model_text(result.options)},
+            {"objective", name_of(question.objective)}};
+  for (const auto& [fact, value] : space_facts(result.options)) json[fact] = value;
+  json.update({{"explore", question.exploration.policy},
+               {"seed", question.exploration.seed},
+               {"samples", result.samples},
+               {"samples_per_layer", question.exploration.samples_per_problem},
+               {"feasible", result.feasible},
+               {"correlation", name_of(question.correlation.dependence)},
+               {"quantile", question.correlation.quantile},
+               {"contrast", question.correlation.contrast},
+               {"linkage", name_of(question.clustering.linkage)}});
   json["threshold"] = question.clustering.threshold ? Json(*question.clustering.threshold) : Json();
   json["agents_asked"] = question.clustering.agents ? Json(*question.clustering.agents) : Json();
   json["layers"] = Json::array();

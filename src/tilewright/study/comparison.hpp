@@ -76,6 +76,7 @@ struct ComparisonStudy {
   std::vector<std::string> targets;  // names of the columns of reaches: "1.10×", …
   std::vector<double> curve_samples;
   std::vector<ComparisonRow> rows;
+  std::vector<std::string> unsuited;  // why searchers that nobody asked for did not join
   bool partial = false;
   std::size_t runs = 0, finished_runs = 0;
   double seconds = 0;

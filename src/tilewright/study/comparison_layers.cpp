@@ -34,6 +34,7 @@ std::vector<std::string> remarks_of(const ComparisonStudy& result) {
     remarks.emplace_back(
         "The comparison was stopped: this is what had been finished by then, with fewer seeds than asked for.");
   }
+  remarks.insert(remarks.end(), result.unsuited.begin(), result.unsuited.end());
   for (const ComparedContender& contender : result.contenders) {
     if (!contender.audit) continue;
     const AuditSummary& audit = *contender.audit;
@@ -80,8 +81,9 @@ std::vector<ComparedLayer> compared_layers(const ComparisonPlan& plan, const Com
                                            const std::string& objective) {
   const bool has_targets = !runs.targets.empty() && std::ranges::all_of(runs.targets, &TargetRun::done);
   std::vector<ComparedLayer> layers;
-  for (std::size_t p = 0; p < plan.job.problems.size(); ++p) {
-    const MappingProblem& problem = plan.job.problems[p];
+  const std::vector<const DesignProblem*> problems = plan.job.design_problems();
+  for (std::size_t p = 0; p < problems.size(); ++p) {
+    const DesignProblem& problem = *problems[p];
     const DesignSpace& space = *problem.space;
     ComparedLayer& layer = layers.emplace_back();
     layer.name = problem.name;

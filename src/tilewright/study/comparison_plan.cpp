@@ -16,17 +16,30 @@ constexpr std::array<std::string_view, 4> kOnlyWhenAsked = {"exhaustive", "autot
 
 constexpr std::string_view kTeamName = "agents+team";
 
-Result<std::vector<Contender>> read_searches(const ComparisonOptions& options, const Settings& settings) {
-  std::vector<std::string> known = {std::string(kTeamName)};
+// All but those for who asks, and those that cannot work on the spaces.
+std::vector<std::string> default_searches(ComparisonPlan& plan) {
+  ThreadPool threads(1);
   std::vector<std::string> names;
   for (const SearcherInfo& info : all_searchers()) {
-    known.emplace_back(info.name);
-    // Only small spaces can be searched exhaustively, and those with a surrogate are made for hundreds of samples: for those
-    // who ask.
-    const bool asked_for = std::ranges::find(kOnlyWhenAsked, info.name) != kOnlyWhenAsked.end();
-    if (options.searches.empty() && !asked_for) names.emplace_back(info.name);
+    // Only small spaces can be searched exhaustively, and those with a surrogate are made for hundreds of samples.
+    if (std::ranges::find(kOnlyWhenAsked, info.name) != kOnlyWhenAsked.end()) continue;
+    const SearchRequest request{
+        .name = std::string(info.name), .spaces = plan.job.spaces(), .samples = plan.budgets.front(), .settings = {}};
+    const Result<std::unique_ptr<Searcher>> made = make_searcher(request, threads);
+    if (made) {
+      names.emplace_back(info.name);
+    } else {
+      plan.unsuited.push_back(fmt::format("{} is left out: {}.", info.name, made.error().message));
+    }
   }
-  if (!options.searches.empty()) names = options.searches;
+  return names;
+}
+
+Result<std::vector<Contender>> read_searches(const ComparisonOptions& options, const Settings& settings,
+                                             ComparisonPlan& plan) {
+  std::vector<std::string> known = {std::string(kTeamName)};
+  for (const SearcherInfo& info : all_searchers()) known.emplace_back(info.name);
+  std::vector<std::string> names = options.searches.empty() ? default_searches(plan) : options.searches;
   const bool has_team = std::ranges::find(names, kTeamName) != names.end();
   if (!options.from.empty() && !has_team) names.insert(names.begin(), std::string(kTeamName));
   std::vector<Contender> contenders;
@@ -114,7 +127,7 @@ Result<std::vector<std::int64_t>> read_budgets(const ComparisonOptions& options)
 }
 
 // Runs agents up to the moment they are made of clusters.
-Result<AgentAssignment> clusters_of(const MappingJob& job, const Settings& settings, std::int64_t budget, std::uint64_t seed,
+Result<AgentAssignment> clusters_of(const DesignJob& job, const Settings& settings, std::int64_t budget, std::uint64_t seed,
                                     ThreadPool& threads) {
   SearchRequest request{"agents", job.spaces(), budget, seed, settings};
   request.settings.insert_or_assign("agents.assign", "clusters");
@@ -154,19 +167,19 @@ Result<Done> check_contenders(const ComparisonPlan& plan) {
 
 }  // namespace
 
-Result<ComparisonPlan> plan_comparison(const MappingJob& job, const ComparisonOptions& options, ThreadPool& threads) {
+Result<ComparisonPlan> plan_comparison(const DesignJob& job, const ComparisonOptions& options, ThreadPool& threads) {
   ComparisonPlan plan{.job = job};
   Settings settings;
   for (const std::string& text : options.settings) {
     TW_TRY(const Done added, add_setting(settings, text));
   }
+  TW_TRY(plan.budgets, read_budgets(options));
   if (!options.ablate) {
     if (!options.transfer_from.empty()) return invalid("--transfer-from is for --ablate transfer, which is not given");
-    TW_TRY(plan.contenders, read_searches(options, settings));
+    TW_TRY(plan.contenders, read_searches(options, settings, plan));
   } else {
     TW_TRY(plan.contenders, read_ablation(options, settings));
   }
-  TW_TRY(plan.budgets, read_budgets(options));
   if (options.seeds < 1 || options.seeds > 10'000) {
     return invalid(fmt::format("--seeds is {}, expected 1 to 10000", options.seeds));
   }
@@ -182,7 +195,7 @@ Result<ComparisonPlan> plan_comparison(const MappingJob& job, const ComparisonOp
     if (!lower(other.network).ends_with(".onnx")) other.dims.clear();  // they are of the network that is compared on
     MappingOptions all = job.options;
     all.layer.clear();
-    TW_TRY(plan.elsewhere, read_mapping_job(other, all, threads));
+    TW_TRY(plan.elsewhere, read_any_job(other, all, threads));
   }
   TW_TRY(const Done checked, check_contenders(plan));
   return plan;
@@ -196,7 +209,7 @@ Result<std::unique_ptr<Searcher>> make_contender(const ComparisonPlan& plan, con
     TW_TRY(const AgentAssignment clusters, clusters_of(plan.job, contender.settings, budget, seed, threads));
     request.settings.insert_or_assign("agents.assign", fmt::format("random:{}", clusters.agents.size()));
   } else if (contender.source == AssignmentSource::OtherNetwork) {
-    TW_TRY(const AgentAssignment clusters, clusters_of(*plan.elsewhere, contender.settings, budget, seed, threads));
+    TW_TRY(const AgentAssignment clusters, clusters_of(common(*plan.elsewhere), contender.settings, budget, seed, threads));
     request.assignment = &clusters;
     return make_searcher(request, threads);
   }

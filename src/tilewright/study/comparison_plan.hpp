@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "tilewright/agents/all_searchers.hpp"
+#include "tilewright/study/any_job.hpp"
 #include "tilewright/study/comparison_best.hpp"
 #include "tilewright/study/comparison_options.hpp"
-#include "tilewright/study/mapping_job.hpp"
 
 namespace tilewright {
 
@@ -29,22 +29,23 @@ struct Contender {
 };
 
 struct ComparisonPlan {
-  const MappingJob& job;
+  const DesignJob& job;
   std::vector<Contender> contenders = {};  // the first is compared with every other
   std::vector<std::int64_t> budgets = {};  // ascending
   std::int64_t seeds = 1;
   std::uint64_t first_seed = 1;
   std::optional<ComparisonTarget> target = {};
-  std::optional<SavedTeam> team = {};        // of `from`
-  std::optional<MappingJob> elsewhere = {};  // the network whose clusters are taken over
-  std::vector<KnownBest> earlier = {};       // what is known of the layers from other comparisons
+  std::optional<SavedTeam> team = {};      // of `from`
+  std::optional<AnyJob> elsewhere = {};    // the network whose clusters are taken over
+  std::vector<std::string> unsuited = {};  // why searchers that nobody asked for do not join: each a sentence
+  std::vector<KnownBest> earlier = {};     // what is known of the layers from other comparisons
 
   std::uint64_t seed(std::size_t run) const { return first_seed + run; }
 };
 
 // An Error when anything is wrong that can be known before searching, the settings of every contender included. The job
 // outlives the plan.
-Result<ComparisonPlan> plan_comparison(const MappingJob& job, const ComparisonOptions& options, ThreadPool& threads);
+Result<ComparisonPlan> plan_comparison(const DesignJob& job, const ComparisonOptions& options, ThreadPool& threads);
 
 // The searcher of one run. `threads` outlives it.
 Result<std::unique_ptr<Searcher>> make_contender(const ComparisonPlan& plan, const Contender& contender, std::int64_t budget,

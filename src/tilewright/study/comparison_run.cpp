@@ -99,7 +99,7 @@ std::optional<Error> run_one(const ComparisonPlan& plan, ComparisonRun& run, Sta
 
 std::optional<Error> run_target(const ComparisonPlan& plan, std::size_t layer, TargetRun& target, StatusBoard& board) {
   ThreadPool alone(1);
-  const std::vector<const DesignSpace*> space = {plan.job.problems[layer].space.get()};
+  const std::vector<const DesignSpace*> space = {plan.job.spaces()[layer]};
   // A seed that no contender has: the target must not be a longer run of one of them.
   const SearchRequest request{plan.target->searcher, space, plan.target->samples,
                               Rng(plan.first_seed, "target").fork("layer", layer).key(), plan.contenders.front().settings};
@@ -116,7 +116,7 @@ std::optional<Error> run_target(const ComparisonPlan& plan, std::size_t layer, T
 
 Result<ComparisonRuns> run_comparison(const ComparisonPlan& plan, RunContext& context) {
   ComparisonRuns result;
-  const auto layers = static_cast<std::int64_t>(plan.job.problems.size());
+  const auto layers = static_cast<std::int64_t>(plan.job.spaces().size());
   std::int64_t samples = 0;
   for (std::size_t seed = 0; seed < static_cast<std::size_t>(plan.seeds); ++seed) {
     for (std::size_t budget = plan.budgets.size(); budget-- > 0;) {
@@ -130,7 +130,7 @@ Result<ComparisonRuns> run_comparison(const ComparisonPlan& plan, RunContext& co
     }
   }
   if (plan.target) {
-    result.targets.resize(plan.job.problems.size());
+    result.targets.resize(plan.job.spaces().size());
     samples += plan.target->samples * layers;
   }
   const std::size_t targets = result.targets.size(), tasks = targets + result.runs.size();

@@ -231,11 +231,11 @@ ComparisonStudy summarise(const ComparisonPlan& plan, const ComparisonRuns& runs
   const MappingOptions& options = plan.job.options;
   ComparisonStudy result;
   result.network = plan.job.network_name;
-  result.hardware = printable(plan.job.accelerator.name);
-  result.model = name(options.model);
-  result.space = options.space == SpaceKind::Archgym
-                     ? "archgym"
-                     : fmt::format("{} tiles, {} levels", name(options.tiles), text_of(options.levels));
+  result.hardware = plan.job.machine_name;
+  result.model = model_text(options);
+  std::vector<std::string> space;
+  for (const auto& [fact, value] : space_facts(options)) space.push_back(fmt::format("{} {}", value, fact));
+  result.space = options.space == SpaceKind::Archgym ? "archgym" : join(space, ", ");
   result.objective = objective_text(options.objective);
   if (options.objective.form == Objective::Form::Single) {
     result.unit = unit_of(options.objective.terms[0].metric);
@@ -245,6 +245,7 @@ ComparisonStudy summarise(const ComparisonPlan& plan, const ComparisonRuns& runs
   result.seeds = plan.seeds;
   result.first_seed = plan.first_seed;
   if (plan.target) result.target = text_of(*plan.target);
+  result.unsuited = plan.unsuited;
   result.partial = runs.interrupted;
   result.runs = runs.runs.size();
   result.finished_runs = static_cast<std::size_t>(std::ranges::count_if(runs.runs, &ComparisonRun::done));

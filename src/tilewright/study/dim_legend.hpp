@@ -20,4 +20,10 @@ inline constexpr std::string_view kParameterLegend =
     "images, "
     "G groups; of a matrix multiply K columns, C the inner dimension, Y rows";
 
+// Likewise, of machines with memory levels.
+inline constexpr std::string_view kLevelParameterLegend =
+    "place.K#0 the level and axis of the first prime factor of loop K, order.K@L and spread.K@L the rank of the loop at "
+    "level "
+    "L, keep.T@L whether the level keeps tensor T";
+
 }  // namespace tilewright

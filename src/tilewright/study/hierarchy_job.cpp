@@ -1,3 +1,5 @@
+#include "tilewright/study/hierarchy_job.hpp"
+
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -8,39 +10,20 @@
 #include "tilewright/hierarchy/machine_yaml.hpp"
 #include "tilewright/hierarchy/timeloop_yaml.hpp"
 #include "tilewright/space/hierarchy_outcome.hpp"
-#include "tilewright/study/hierarchy_mapping.hpp"
+#include "tilewright/study/loop_network.hpp"
 #include "tilewright/zoo/zoo.hpp"
 
 namespace tilewright {
 namespace {
 
-namespace fs = std::filesystem;
-
-bool is_yaml(const std::string& source) {
-  const std::string ending = fs::path(source).extension().string();
-  return ending == ".yaml" || ending == ".yml";
-}
-
-// Timeloop's files are told by their top keys.
-Result<bool> has_key(const std::string& source, std::initializer_list<std::string_view> keys) {
-  if (is_zoo_source(source) || !is_yaml(source)) return false;
-  TW_TRY(const std::string text, read_file(source));
-  TW_TRY(const Yaml root, parse_yaml(text, source));
-  for (const std::string_view key : keys) {
-    if (root.find(key) != nullptr) return true;
-  }
-  return false;
-}
-
-Result<Done> check_options(const MappingOptions& options) {
-  const MappingOptions plain;
+Result<Done> check_options(const MappingOptions& options, const MappingOptions& plain) {
   const auto refuse = [](std::string_view what) {
     return invalid(fmt::format("{} does not go with machines of memory levels, expected it to be left out", what));
   };
   if (options.model != plain.model) return refuse(fmt::format("--model {}", name_of(options.model)));
   if (options.space != plain.space) return refuse("--space");
   if (options.tiles != plain.tiles) return refuse("--tiles");
-  if (options.levels) return refuse("--levels");
+  if (options.levels != plain.levels) return refuse("--levels");
   if (options.search_pes) return refuse("--search-pes");
   if (options.constraints != plain.constraints) return refuse("--constraints");
   if (options.max_pes || options.max_l1 || options.max_l2) return refuse("--max-pes, --max-l1 or --max-l2");
@@ -48,51 +31,52 @@ Result<Done> check_options(const MappingOptions& options) {
   return Done{};
 }
 
-Result<Done> add_problem(HierarchyJob& job, HierarchyProblem problem, hierarchy::Problem loops) {
-  HierarchySpaceOptions options{.judge = *job.options.judge};
-  if (!job.restriction.empty()) {
-    TW_TRY(options.restriction,
-           hierarchy::restriction_from_timeloop(job.restriction, job.options.restrict_to, loops, job.machine));
+// Everything that follows from network, machine, options and restriction.
+Result<HierarchyJob> made(HierarchyJob job, LoopNetwork network, ThreadPool& threads) {
+  TW_TRY(job.options.objective.limits, limits_from(job.options));
+  job.network_name = std::move(network.name);
+  job.network_text = std::move(network.text);
+  job.machine_name = printable(job.machine.name);
+  job.coverage = std::move(network.coverage);
+  for (LoopLayer& layer : network.layers) {
+    HierarchyProblem& problem = job.problems.emplace_back();
+    problem.name = std::move(layer.name);
+    problem.count = layer.count;
+    problem.members = std::move(layer.members);
+    HierarchySpaceOptions options{.judge = *job.options.judge};
+    if (!job.restriction.empty()) {
+      TW_TRY(options.restriction,
+             hierarchy::restriction_from_timeloop(job.restriction, job.options.restrict_to, layer.problem, job.machine));
+    }
+    TW_TRY(problem.space, HierarchySpace::make(fmt::format("{}/{}", job.network_name, problem.name),
+                                               std::move(layer.problem), job.machine, options));
   }
-  TW_TRY(problem.space,
-         HierarchySpace::make(fmt::format("{}/{}", job.network_name, problem.name), std::move(loops), job.machine, options));
-  job.problems.push_back(std::move(problem));
-  return Done{};
+  if (needs_area(job.options.objective) && !area_of(job.machine)) {
+    return invalid(
+        fmt::format("the objective or a limit needs an area, but {} gives none for every level, expected area in "
+                    "the machine file",
+                    printable(job.inputs.hardware.empty() ? job.machine_name : job.inputs.hardware)));
+  }
+  threads.for_each(job.problems.size(), [&](std::size_t i, std::size_t) {
+    HierarchyProblem& problem = job.problems[i];
+    problem.classics = classics_of(problem.mappings());
+    if (job.options.no_classics) return;
+    for (const HierarchyClassic& classic : problem.classics) problem.known.push_back(classic.point);
+  });
+  return job;
 }
 
-Result<Done> add_network(HierarchyJob& job, const Network& network) {
-  job.network_name = printable(network.name);
-  job.network_text = to_yaml(network);
-  if (network.layers.empty()) {
-    return invalid(fmt::format("{}: has no layer to map, only {}", job.inputs.network,
-                               network.others.empty() ? "inputs" : names_of(network.others)));
+// The options as the job has them.
+Result<HierarchyJob> begun(const MappingOptions& options, const MappingOptions& plain) {
+  TW_TRY([[maybe_unused]] const Done checked, check_options(options, plain));
+  HierarchyJob job;
+  job.options = options;
+  job.options.levels = {};
+  if (!options.judge) job.options.judge = hierarchy::Judge::Hierarchy;
+  if (!options.restrict_to.empty()) {
+    TW_TRY(job.restriction, read_file(options.restrict_to));
   }
-  std::vector<LayerGroup> groups = distinct_layers(network);
-  if (!job.options.layer.empty()) {
-    TW_TRY(const std::size_t index, find_layer(network, job.options.layer));
-    groups = {{index, network.layers[index].count, {index}}};
-  }
-  job.coverage = coverage_of(network, groups);
-  for (const LayerGroup& group : groups) {
-    const Layer& layer = network.layers[group.first].layer;
-    HierarchyProblem problem{
-        .name = printable(layer.name), .count = group.count, .members = {}, .space = {}, .classics = {}};
-    for (const std::size_t member : group.members) problem.members.push_back(printable(network.layers[member].layer.name));
-    TW_TRY(hierarchy::Problem loops, hierarchy::problem_of(layer));
-    TW_TRY([[maybe_unused]] const Done added, add_problem(job, std::move(problem), std::move(loops)));
-  }
-  return Done{};
-}
-
-Result<Done> add_timeloop_problem(HierarchyJob& job) {
-  TW_TRY(job.network_text, read_file(job.inputs.network));
-  TW_TRY(hierarchy::Problem loops, hierarchy::problem_from_timeloop(job.network_text, job.inputs.network));
-  if (!job.options.layer.empty())
-    return invalid("--layer does not go with a problem of Timeloop's, expected it to be left out");
-  job.network_name = printable(fs::path(job.inputs.network).stem().string());
-  job.coverage.macs = {computes(loops)};
-  HierarchyProblem problem{.name = job.network_name, .members = {job.network_name}, .space = {}, .classics = {}};
-  return add_problem(job, std::move(problem), std::move(loops));
+  return job;
 }
 
 }  // namespace
@@ -105,53 +89,34 @@ Result<bool> has_memory_levels(const std::string& hardware, const MappingOptions
                flat = static_cast<bool>(zoo_text("accelerators", name));
     return leveled && !flat;
   }
-  if (!is_yaml(hardware)) return false;
-  std::error_code status;
-  if (!fs::exists(hardware, status)) return false;  // whoever reads it tells
+  TW_TRY(const bool timeloop, has_top_key(hardware, {"architecture", "arch"}));
+  if (timeloop) return true;
+  TW_TRY(const bool ours, has_top_key(hardware, {"format"}));
+  if (!ours) return false;  // whoever reads it tells
   TW_TRY(const std::string text, read_file(hardware));
   TW_TRY(const Yaml root, parse_yaml(text, hardware));
-  const Yaml* format = root.find("format");
-  return root.find("architecture") != nullptr || root.find("arch") != nullptr ||
-         (format != nullptr && format->scalar == "tilewright-accelerator-2");
+  return root.find("format")->scalar == "tilewright-accelerator-2";
 }
 
-Result<HierarchyJob> read_hierarchy_job(const MappingInputs& inputs, const MappingOptions& options, ThreadPool& threads) {
+Result<HierarchyJob> hierarchy_job(const Network& network, hierarchy::Machine machine, const MappingOptions& options,
+                                   ThreadPool& threads) {
+  const std::string where = machine.name;
+  TW_TRY(HierarchyJob job, begun(options, {}));
+  TW_TRY(job.machine, with_bits(std::move(machine), options.bits, *job.options.judge, where));
+  TW_TRY(LoopNetwork loops, loop_network(network, options.layer, Alike::Together, network.name));
+  return made(std::move(job), std::move(loops), threads);
+}
+
+Result<HierarchyJob> read_hierarchy_job(const MappingInputs& inputs, const MappingOptions& options, ThreadPool& threads,
+                                        const MappingOptions& plain) {
   if (inputs.network.empty()) return invalid("the network is missing, expected zoo:NAME or a file");
   if (inputs.hardware.empty()) return invalid("--hardware is missing, expected zoo:NAME or a file");
-  TW_TRY([[maybe_unused]] const Done checked, check_options(options));
-  HierarchyJob job;
+  TW_TRY(HierarchyJob job, begun(options, plain));
   job.inputs = inputs;
-  job.options = options;
-  if (!job.options.judge) job.options.judge = hierarchy::Judge::Hierarchy;
-  TW_TRY(job.options.objective.limits, limits_from(options));
   TW_TRY(job.machine, hierarchy::read_machine(inputs.hardware, options.energies));
-  if (!options.bits.empty() && *job.options.judge == hierarchy::Judge::Timeloop) {
-    return invalid("--bits does not go with --model timeloop, which counts words, expected --model hierarchy");
-  }
-  if (!options.bits.empty()) {
-    TW_TRY(job.machine.bits, hierarchy::element_bits(options.bits, job.machine.bits));
-    TW_TRY(job.machine, check(std::move(job.machine), inputs.hardware));
-  }
-  if (!options.restrict_to.empty()) {
-    TW_TRY(job.restriction, read_file(options.restrict_to));
-  }
-  TW_TRY(const bool timeloop, has_key(inputs.network, {"problem"}));
-  if (timeloop) {
-    TW_TRY([[maybe_unused]] const Done added, add_timeloop_problem(job));
-  } else {
-    TW_TRY(const ReadOptions read, read_options(inputs.batch, inputs.dims));
-    TW_TRY(const Network network, read_network(inputs.network, read));
-    TW_TRY([[maybe_unused]] const Done added, add_network(job, network));
-  }
-  if (needs_area(job.options.objective) && !area_of(job.machine)) {
-    return invalid(
-        fmt::format("the objective or a limit needs an area, but {} gives none for every level, expected area in "
-                    "the machine file",
-                    printable(inputs.hardware)));
-  }
-  threads.for_each(job.problems.size(),
-                   [&](std::size_t i, std::size_t) { job.problems[i].classics = classics_of(*job.problems[i].space); });
-  return job;
+  TW_TRY(job.machine, with_bits(std::move(job.machine), options.bits, *job.options.judge, inputs.hardware));
+  TW_TRY(LoopNetwork loops, read_loop_network(inputs, options.layer, Alike::Together));
+  return made(std::move(job), std::move(loops), threads);
 }
 
 }  // namespace tilewright

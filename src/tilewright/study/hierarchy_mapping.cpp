@@ -15,28 +15,16 @@ HierarchyLayer to_layer(const HierarchyProblem& problem, const Ledger& ledger, c
   layer.name = problem.name;
   layer.count = problem.count;
   layer.members = problem.members;
-  layer.problem = problem.space->problem();
+  layer.problem = problem.mappings().problem();
   layer.ledger = ledger;
   for (const auto& [reason, count] : ledger.rejected) {
     layer.rejected.emplace_back(reason == kOverLimit ? "over-limit" : problem.space->reason_name(reason), count);
   }
   std::ranges::stable_sort(layer.rejected, std::ranges::greater{}, &std::pair<std::string, std::int64_t>::second);
   if (!job.options.no_classics) layer.ledger.classics = std::ssize(problem.classics);
-  if (ledger.best) layer.found.emplace(HierarchyLayer::Found{}).mapping = problem.space->mapping(ledger.best->point);
-  judge(layer, *problem.space, problem.classics, job.options.objective);
+  if (ledger.best) layer.found.emplace(HierarchyLayer::Found{}).mapping = problem.mappings().mapping(ledger.best->point);
+  judge(layer, problem.mappings(), problem.classics, job.options.objective);
   return layer;
-}
-
-SearchTask task_of(const HierarchyJob& job) {
-  SearchTask task{.title = fmt::format("{} on {}", job.network_name, job.machine.name), .objective = job.options.objective};
-  for (std::size_t i = 0; i < job.problems.size(); ++i) {
-    const HierarchyProblem& problem = job.problems[i];
-    task.names.push_back(problem.name);
-    task.spaces.push_back(problem.space.get());
-    if (job.options.no_classics) continue;
-    for (const HierarchyClassic& classic : problem.classics) task.known.push_back({i, classic.point});
-  }
-  return task;
 }
 
 }  // namespace

@@ -4,45 +4,15 @@
 //   threads)); TW_TRY(const HierarchyStudy study, map(job, {.samples = 20'000}, context));
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tilewright/agents/agents_searcher.hpp"
-#include "tilewright/space/hierarchy_classics.hpp"
-#include "tilewright/study/mapping_options.hpp"
-#include "tilewright/study/search_study.hpp"
-#include "tilewright/workload/coverage.hpp"
+#include "tilewright/study/hierarchy_job.hpp"
 
 namespace tilewright {
-
-// One distinct layer, or the problem of a Timeloop file.
-struct HierarchyProblem {
-  std::string name;
-  std::int64_t count = 1;
-  std::vector<std::string> members;  // printable names of the network's layers that have this shape
-  std::unique_ptr<HierarchySpace> space;
-  std::vector<HierarchyClassic> classics;
-};
-
-struct HierarchyJob {
-  MappingInputs inputs;
-  MappingOptions options;  // with the judge, and the limits in the objective
-  std::string network_name;
-  std::string network_text;  // what the network's checksum is of
-  hierarchy::Machine machine;
-  std::string restriction;  // the text of a Timeloop file; may be empty
-  std::vector<HierarchyProblem> problems;
-  Coverage coverage;
-};
-
-// Whether the machine is one with memory levels, or is to be read as one.
-Result<bool> has_memory_levels(const std::string& hardware, const MappingOptions& options);
-// The network may also be a problem of Timeloop's. An Error when there is nothing to map or an option does not go with such
-// machines.
-Result<HierarchyJob> read_hierarchy_job(const MappingInputs& inputs, const MappingOptions& options, ThreadPool& threads);
 
 struct HierarchyLayer {
   std::string name;

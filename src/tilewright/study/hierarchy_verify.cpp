@@ -6,6 +6,7 @@
 #include "tilewright/hierarchy/mapping_text.hpp"
 #include "tilewright/hierarchy/problem_json.hpp"
 #include "tilewright/hierarchy/timeloop_yaml.hpp"
+#include "tilewright/study/hierarchy_mapping.hpp"
 #include "tilewright/study/mapping_run.hpp"
 #include "tilewright/study/network_json.hpp"
 #include "tilewright/study/run_directory.hpp"
@@ -105,7 +106,7 @@ std::vector<StoredAnswer> answers_of(const HierarchyJob& job, const HierarchyStu
   std::vector<StoredAnswer> answers;
   for (std::size_t i = 0; i < std::min(job.problems.size(), study.layers.size()); ++i) {
     const HierarchyLayer& layer = study.layers[i];
-    const HierarchySpace& space = *job.problems[i].space;
+    const HierarchySpace& space = job.problems[i].mappings();
     if (!layer.found || space.problem().bounds != layer.problem.bounds) continue;
     const auto point = space.point_of(layer.found->mapping);
     StoredAnswer answer{.layer = layer.name, .problem = space.problem_key(), .design = {}, .metrics = layer.found->metrics};
@@ -148,7 +149,7 @@ void compare_with_run(const HierarchyStudy& study, const std::filesystem::path& 
     asked["layers"].push_back({{"name", problem.name},
                                {"count", problem.count},
                                {"members", problem.members},
-                               {"problem", to_json(problem.space->problem()).dump()}});
+                               {"problem", to_json(problem.mappings().problem()).dump()}});
   }
   for (const HierarchyLayer& layer : study.layers) {
     found["layers"].push_back({{"name", layer.name},

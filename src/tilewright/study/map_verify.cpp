@@ -7,6 +7,7 @@
 #include "tilewright/base/text.hpp"
 #include "tilewright/space/mapping_key.hpp"
 #include "tilewright/space/mapping_outcome.hpp"
+#include "tilewright/study/mapping.hpp"
 #include "tilewright/study/mapping_run.hpp"
 #include "tilewright/study/network_json.hpp"
 #include "tilewright/study/run_directory.hpp"

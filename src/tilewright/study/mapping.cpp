@@ -119,13 +119,8 @@ MappedLayer to_layer(const MappingProblem& problem, const Ledger& ledger, const 
   return layer;
 }
 
-SearchTask task_of(const MappingJob& job) {
-  SearchTask task{.title = fmt::format("{} on {}", job.network_name, job.accelerator.name),
-                  .names = {},
-                  .spaces = job.spaces(),
-                  .objective = job.options.objective,
-                  .known = job.known()};
-  for (const MappingProblem& problem : job.problems) task.names.push_back(problem.name);
+SearchTask task_with_referee(const MappingJob& job) {
+  SearchTask task = task_of(job);
   if (job.options.model == Model::Sound) {
     task.referee = [&job](std::size_t problem, PointView point) {
       const MappingProblem& asked = job.problems[problem];
@@ -178,7 +173,7 @@ std::optional<std::string> judge(MappedLayer& layer, const MappingProblem& probl
 }
 
 Result<MappingStudy> map(const MappingJob& job, const MapOptions& options, RunContext& context) {
-  TW_TRY(SearchStudy found, search(task_of(job), options, context));
+  TW_TRY(SearchStudy found, search(task_with_referee(job), options, context));
   MappingStudy study;
   study.network = job.network_name;
   study.machine = job.accelerator;

@@ -42,7 +42,8 @@ Result<MappingJob> make_job(Network network, Accelerator accelerator, const Mapp
                             const MappingInputs& where, ThreadPool& threads) {
   if (options.judge || !options.restrict_to.empty() || !options.energies.empty() || !options.bits.empty()) {
     return invalid(
-        "--model hierarchy, --model timeloop, --restrict, --energies and --bits are for map, expected them to be left out");
+        "--model hierarchy, --model timeloop, --restrict, --energies and --bits are for machines with memory levels, expected "
+        "them to be left out");
   }
   MappingJob job;
   job.inputs = where;
@@ -54,6 +55,7 @@ Result<MappingJob> make_job(Network network, Accelerator accelerator, const Mapp
   }
   job.network = std::move(network);
   job.network_name = printable(job.network.name);
+  job.machine_name = printable(job.accelerator.name);
   if (job.network.layers.empty()) {
     return invalid(fmt::format("{}: has no layer to map, only {}", where.network,
                                job.network.others.empty() ? "inputs" : names_of(job.network.others)));
@@ -97,20 +99,6 @@ Result<Accelerator> within_limits(Accelerator accelerator, const LimitOptions& o
   if (options.max_l2) accelerator.l2.value = std::min(accelerator.l2.value, *options.max_l2);
   // Fewer processing elements may not make whole clusters.
   return check(std::move(accelerator), where + " within the limits");
-}
-
-std::vector<Proposal> MappingJob::known() const {
-  std::vector<Proposal> known;
-  for (std::size_t i = 0; i < problems.size(); ++i) {
-    for (const Point& point : problems[i].known) known.push_back({i, point});
-  }
-  return known;
-}
-
-std::vector<const DesignSpace*> MappingJob::spaces() const {
-  std::vector<const DesignSpace*> spaces;
-  for (const MappingProblem& problem : problems) spaces.push_back(problem.space.get());
-  return spaces;
 }
 
 void prepare(MappingProblem& problem, const MappingJob& job) {

@@ -70,6 +70,18 @@ Result<Levels> levels_named(const std::string& text) {
   return Levels{LevelRange{static_cast<std::size_t>(*least), static_cast<std::size_t>(*most)}};
 }
 
+std::string model_text(const MappingOptions& options) {
+  return std::string(options.judge ? name(*options.judge) : name_of(options.model));
+}
+
+std::vector<std::pair<std::string, std::string>> space_facts(const MappingOptions& options) {
+  std::vector<std::pair<std::string, std::string>> facts;
+  if (!options.judge) return {{"tiles", std::string(name(options.tiles))}, {"levels", text_of(options.levels)}};
+  facts.emplace_back("mappings", options.restrict_to.empty() ? "all" : "restricted");
+  if (!options.bits.empty()) facts.emplace_back("bits", options.bits);
+  return facts;
+}
+
 OptionField network_field(std::string& network, NetworkIs is) {
   return {"network",
           &network,
@@ -100,8 +112,7 @@ OptionField model_field(MappingOptions& options) {
     options.model = *model;
     return Done{};
   };
-  const auto text = [&options] { return std::string(options.judge ? name(*options.judge) : name_of(options.model)); };
-  return {"model", Worded{text, read, words},
+  return {"model", Worded{[&options] { return model_text(options); }, read, words},
           "sound, exact, maestro, maestro@e1d8efd; of machines with memory levels: hierarchy (their default), timeloop"};
 }
 

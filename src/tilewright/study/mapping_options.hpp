@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tilewright/base/options.hpp"
@@ -62,6 +63,10 @@ struct MappingOptions : LimitOptions {
   bool search_pes = false;   // the number of processing elements is searched too
   bool no_classics = false;  // the search is not told the classic dataflows
 };
+
+std::string model_text(const MappingOptions& options);
+// What the space is made of, by name: (tiles, divisors), (levels, auto); of memory levels (mappings, all).
+std::vector<std::pair<std::string, std::string>> space_facts(const MappingOptions& options);
 
 enum class NetworkIs { Place, Flag };  // how it is named on the command line
 // All of them but `no_classics`, for which verbs have different words.

@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "tilewright/study/hierarchy_mapping.hpp"
-#include "tilewright/study/mapping.hpp"
+#include "tilewright/study/any_job.hpp"
+#include "tilewright/study/search_study.hpp"
 
 namespace tilewright {
 
 struct MapRequest {
   MappingInputs inputs = {};
   MappingOptions mapping = {};
-  MapOptions search = {};
+  SearchOptions search = {};
   std::vector<std::string> command = {};  // the command line
 };
 OptionTable options_of(MapRequest& request);

@@ -21,13 +21,13 @@ Result<Done> stream(const PointTable& table, const fs::path& path, const OnColum
   return table.each(store, on_point);
 }
 
-template <typename Layers>
-Result<std::vector<PointTable::Problem>> chosen(const Layers& layers, const std::string& wanted, const std::string& where) {
+Result<std::vector<PointTable::Problem>> chosen(const std::vector<PointTable::Problem>& all, const std::string& wanted,
+                                                const std::string& where) {
   std::vector<PointTable::Problem> problems;
   std::vector<std::string> names;
-  for (const auto& layer : layers) {
-    names.push_back(layer.name);
-    if (wanted.empty() || layer.name == wanted) problems.push_back({layer.name, layer.space.get()});
+  for (const PointTable::Problem& problem : all) {
+    names.push_back(problem.layer);
+    if (wanted.empty() || problem.layer == wanted) problems.push_back(problem);
   }
   if (!problems.empty()) return problems;
   return invalid(fmt::format("{}: the run has no layer '{}'{}, expected one of {}", where, printable(wanted),
@@ -43,25 +43,24 @@ Result<Done> stream_points(const fs::path& directory, const std::string& layer, 
   if (verb == "map") {
     TW_TRY(const MapRequest map, read_map_run(directory));
     ThreadPool threads(0);  // all processors
-    TW_TRY(const bool levels, has_memory_levels(map.inputs.hardware, map.mapping));
-    if (levels) {
-      TW_TRY(const HierarchyJob job, read_hierarchy_job(map.inputs, map.mapping, threads));
-      TW_TRY([[maybe_unused]] const Done same, check_same_run(directory, run_json(map, job)));
-      TW_TRY(std::vector<PointTable::Problem> problems, chosen(job.problems, layer, directory.string()));
-      return stream({std::move(problems), job.options.objective, hierarchy_metric_columns()}, path_of(map.search.store),
-                    on_columns, on_point);
-    }
-    TW_TRY(const MappingJob job, read_mapping_job(map.inputs, map.mapping, threads));
-    TW_TRY([[maybe_unused]] const Done same, check_same_run(directory, run_json(map, job)));
-    TW_TRY(std::vector<PointTable::Problem> problems, chosen(job.problems, layer, directory.string()));
-    return stream({std::move(problems), job.options.objective, mapping_metric_columns()}, path_of(map.search.store),
-                  on_columns, on_point);
+    TW_TRY(const AnyJob any, read_any_job(map.inputs, map.mapping, threads));
+    TW_TRY([[maybe_unused]] const Done same,
+           check_same_run(directory, std::visit([&](const auto& one) { return run_json(map, one); }, any)));
+    const DesignJob& job = common(any);
+    std::vector<PointTable::Problem> all;
+    for (const DesignProblem* problem : job.design_problems()) all.push_back({problem->name, problem->space.get()});
+    TW_TRY(std::vector<PointTable::Problem> problems, chosen(all, layer, directory.string()));
+    return stream({std::move(problems), job.options.objective,
+                   job.options.judge ? hierarchy_metric_columns() : mapping_metric_columns()},
+                  path_of(map.search.store), on_columns, on_point);
   }
   if (verb == "codesign") {
     TW_TRY(const CodesignOptions codesign, read_codesign_run(directory));
     TW_TRY(const CodesignJob job, read_codesign_job(codesign));
     TW_TRY([[maybe_unused]] const Done same, check_same_codesign(directory, codesign, job));
-    TW_TRY(std::vector<PointTable::Problem> problems, chosen(job.layers, layer, directory.string()));
+    std::vector<PointTable::Problem> all;
+    for (const auto& one : job.layers) all.push_back({one.name, one.space.get()});
+    TW_TRY(std::vector<PointTable::Problem> problems, chosen(all, layer, directory.string()));
     TW_TRY(Objective objective, objective_named("latency"));
     return stream({std::move(problems), std::move(objective), codesign_metric_columns()}, path_of(codesign.store),
                   on_columns, on_point);
