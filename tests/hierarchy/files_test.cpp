@@ -90,7 +90,7 @@ TEST(MappingText, SaysWhatIsWrong) {
                                                       example_problem(), example_machine());
     return mapping ? std::string("read") : mapping.error().message;
   };
-  EXPECT_EQ(message("- {level: L3}\n"), "m.yaml:3: level is 'L3', expected each level of the machine at most once");
+  EXPECT_EQ(message("- {level: L3}\n"), "m.yaml:3: level is 'L3' (did you mean 'L1'?), expected one of L1, L2, DRAM");
   EXPECT_EQ(message("- {level: L1, time: [Q4]}\n"),
             "m.yaml:3: time has 'Q4', expected one of MNK with its trips, such as M4");
   EXPECT_THAT(message("- {level: L1, time: [M4]}\n"),

@@ -35,6 +35,23 @@ TEST(HierarchyClassics, SpreadWhatTheirNamesSay) {
   EXPECT_EQ(spread(mapping_of("row-stationary"), 'S'), 3) << "a row of the kernel per processing element";
 }
 
+TEST(HierarchyClassics, AreFoundByEveryNameThereIs) {
+  const auto space = HierarchySpace::make("test", conv(), read_machine("zoo:tpu-like").value(), {}).value();
+  std::vector<Point> points;
+  for (const ClassicInfo& info : hierarchy_classics()) points.push_back(classic_named(*space, info.name).value());
+  // classics_of tells each point once, under its first name.
+  for (const HierarchyClassic& classic : classics_of(*space)) {
+    EXPECT_EQ(classic_named(*space, classic.name).value(), classic.point);
+  }
+  for (const Point& point : points) {
+    EXPECT_TRUE(std::ranges::any_of(classics_of(*space), [&](const HierarchyClassic& one) { return one.point == point; }));
+  }
+  EXPECT_NE(classic_named(*space, "nvdla_like").error().message.find("did you mean 'nvdla-like'?"), std::string::npos);
+  const Problem product = problem_of(*shape_named("gemm"), {{"M", 8}, {"N", 8}, {"K", 8}}, {}, "test").value();
+  const auto other = HierarchySpace::make("test", product, read_machine("zoo:tpu-like").value(), {}).value();
+  EXPECT_NE(classic_named(*other, "row-stationary").error().message.find("is for convolutions"), std::string::npos);
+}
+
 TEST(HierarchyClassics, OneFitsEveryMachineOfTheZoo) {
   const Problem product = problem_of(*shape_named("gemm"), {{"M", 197}, {"N", 768}, {"K", 768}}, {}, "test").value();
   for (const char* machine : {"simple3", "eyeriss-like", "simba-like", "eyeriss-dram", "nvdla-dram", "tpu-like"}) {

@@ -15,6 +15,8 @@
 #include "tilewright/cost/batch.hpp"
 #include "tilewright/mapping/dataflows.hpp"
 #include "tilewright/report/evaluation.hpp"
+#include "tilewright/report/hierarchy_evaluation.hpp"
+#include "tilewright/space/hierarchy_classics.hpp"
 #include "tilewright/study/common_options.hpp"
 
 namespace tilewright {
@@ -59,28 +61,33 @@ int run_cases(const EvaluateArguments& arguments) {
   return kExitInfeasible;
 }
 
-Result<int> evaluate_and_tell(const EvaluateArguments& arguments) {
-  const EvaluationOptions& options = arguments.options;
-  if (options.network.empty()) {
-    return invalid("--network is missing, expected zoo:NAME or a file (or --cases cases.jsonl)");
-  }
-  if (options.hardware.empty()) return invalid("--hardware is missing, expected zoo:NAME or a file");
-  if (arguments.csv && arguments.json) return invalid("--csv and --json are both given, expected one of them");
-  TW_TRY(const EvaluationJob job, read_evaluation_job(options));
-  if (!arguments.svg.empty() && is_maestro(job.model)) {
-    return invalid("--svg needs energy by component, expected --model sound or exact");
-  }
-  const EvaluationStudy study = evaluate(job);
+// A job of either kind of machine.
+template <typename Job>
+Result<int> evaluate_and_tell(const Job& job, const EvaluateArguments& arguments) {
+  const auto study = evaluate(job);
   if (!arguments.svg.empty()) {
     TW_TRY([[maybe_unused]] const Done written, write_file(arguments.svg, to_svg(study)));
   }
   print(arguments.csv ? to_csv(study) : arguments.json ? to_json(study) : to_text(study));
-  for (const EvaluatedLayer& layer : study.layers) {
-    if (!layer.cost && !arguments.json && (arguments.csv || study.layers.size() > 1)) {
+  for (const auto& layer : study.layers) {
+    if (!layer.failure.empty() && !arguments.json && (arguments.csv || study.layers.size() > 1)) {
       say(fmt::format("{}: {}\n", layer.layer.name, layer.failure));
     }
   }
   return is_feasible(study) ? kExitDone : kExitInfeasible;
+}
+
+Result<int> evaluate_as_asked(const EvaluateArguments& arguments) {
+  const EvaluationOptions& options = arguments.options;
+  if (options.network.empty()) {
+    return invalid("--network is missing, expected zoo:NAME or a file (or --cases cases.jsonl)");
+  }
+  if (arguments.csv && arguments.json) return invalid("--csv and --json are both given, expected one of them");
+  TW_TRY(const AnyEvaluationJob job, read_any_evaluation_job(options));
+  if (!arguments.svg.empty() && is_maestro(options.model)) {
+    return invalid("--svg needs energy by component, expected --model sound or exact");
+  }
+  return std::visit([&](const auto& one) { return evaluate_and_tell(one, arguments); }, job);
 }
 
 int run_evaluate(EvaluateArguments& arguments) {
@@ -95,7 +102,7 @@ int run_evaluate(EvaluateArguments& arguments) {
     arguments.cases = arguments.batch;
   }
   if (!arguments.cases.empty()) return run_cases(arguments);
-  const Result<int> code = evaluate_and_tell(arguments);
+  const Result<int> code = evaluate_as_asked(arguments);
   return code ? *code : report(code.error());
 }
 
@@ -103,7 +110,11 @@ int run_evaluate(EvaluateArguments& arguments) {
 
 std::string dataflow_help() {
   std::string text = "Dataflows:\n";
-  for (const Dataflow& dataflow : dataflows()) text += fmt::format("  {:<12} {}\n", dataflow.name, dataflow.summary);
+  for (const Dataflow& dataflow : dataflows()) text += fmt::format("  {:<18} {}\n", dataflow.name, dataflow.summary);
+  text += "Of machines with memory levels:\n";
+  for (const ClassicInfo& classic : hierarchy_classics()) {
+    text += fmt::format("  {:<18} {}\n", classic.name, classic.summary);
+  }
   return text;
 }
 
@@ -115,7 +126,7 @@ Verb evaluate_verb() {
       {{"cases", &arguments->cases, "a file of JSON-lines cases instead, '-' for stdin"},
        {"batch", &arguments->batch, "a number: images for a dynamic batch of an ONNX model; a file: the same as --cases"},
        threads_field(arguments->threads, "threads for cases; 0 = all"),
-       {"csv", &arguments->csv, "MAESTRO's 52 columns"},
+       {"csv", &arguments->csv, "MAESTRO's 52 columns; of memory levels a line per level and tensor"},
        {"json", &arguments->json, "everything as JSON"},
        {"svg", &arguments->svg, "also draw energy and utilisation of the layers into this file"},
        {"timeloop_records", &arguments->records, "instead of all others: recorded mappings of Timeloop, JSON lines"},
@@ -129,7 +140,9 @@ Verb evaluate_verb() {
                     {{"tilewright evaluate --network zoo:resnet18 --hardware zoo:eyeriss --dataflow nvdla",
                       "every layer with a classic dataflow"},
                      {"tilewright evaluate --network zoo:resnet18 --layer conv2_1 --hardware zoo:eyeriss --dataflow eyeriss",
-                      "one layer in full, with its loops"}}),
+                      "one layer in full, with its loops"},
+                     {"tilewright evaluate --network zoo:alexnet --hardware zoo:eyeriss-dram --dataflow output-stationary",
+                      "energy by level and tensor on a machine with DRAM"}}),
       .run = [arguments] { return run_evaluate(*arguments); }};
 }
 

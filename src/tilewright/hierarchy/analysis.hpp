@@ -46,6 +46,7 @@ struct NetworkCounts {
 
 struct LevelAnalysis {
   std::int64_t cycles = 0;
+  std::int64_t held = 0;       // words of a copy that tiles take, where it has a capacity
   double slowdown = 1;         // share of the full speed that the bandwidth of this level allows
   std::int64_t instances = 1;  // copies in use
   std::int64_t clusters = 1;

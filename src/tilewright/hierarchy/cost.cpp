@@ -4,6 +4,10 @@
 
 namespace tilewright::hierarchy {
 
+const std::string& level_name(const Machine& machine, std::uint8_t level) {
+  return level == kMacLevel ? machine.mac.name : machine.levels[level].name;
+}
+
 std::string_view name_of(Infeasible::Reason reason) {
   switch (reason) {
     case Infeasible::Reason::Capacity:
@@ -17,7 +21,7 @@ std::string_view name_of(Infeasible::Reason reason) {
 }
 
 std::string to_sentence(const Infeasible& infeasible, const Machine& machine) {
-  const std::string& level = infeasible.level == kMacLevel ? machine.mac.name : machine.levels[infeasible.level].name;
+  const std::string& level = level_name(machine, infeasible.level);
   switch (infeasible.reason) {
     case Infeasible::Reason::Capacity:
       return fmt::format("level '{}' holds {} words, expected at most {}", level, infeasible.need, infeasible.limit);

@@ -27,7 +27,8 @@ struct Infeasible {
   bool operator==(const Infeasible&) const = default;
 };
 
-std::string_view name_of(Infeasible::Reason reason);  // "capacity", as Timeloop calls it
+const std::string& level_name(const Machine& machine, std::uint8_t level);  // or what the machine calls its MACs
+std::string_view name_of(Infeasible::Reason reason);                        // "capacity", as Timeloop calls it
 // "level 'WtReg' holds 2 words, expected at most 1".
 std::string to_sentence(const Infeasible& infeasible, const Machine& machine);
 

@@ -30,7 +30,7 @@ struct Evaluator::Workspace {
     }
   }
 
-  std::optional<Infeasible> misfit(const Mapping& mapping) const;
+  std::optional<Infeasible> misfit(const Mapping& mapping);
   Picojoules level_energy(std::size_t level);
   Picojoules network_energy(std::size_t level);
   void set_cycles(std::size_t level);
@@ -44,7 +44,7 @@ std::int64_t blocks(std::int64_t words, std::int64_t block_size) {
 
 }  // namespace
 
-std::optional<Infeasible> Evaluator::Workspace::misfit(const Mapping& mapping) const {
+std::optional<Infeasible> Evaluator::Workspace::misfit(const Mapping& mapping) {
   const MacArray& mac = machine.mac;
   if (auto fault = fanout_fault(kMacLevel, loops.mac_x, loops.mac_y, mac.instances, mac.mesh_x, mac.mesh_y())) return fault;
   for (std::size_t index = 0; index < machine.levels.size(); ++index) {
@@ -55,6 +55,7 @@ std::optional<Infeasible> Evaluator::Workspace::misfit(const Mapping& mapping) c
       for (std::size_t tensor = 0; tensor < problem.tensors.size(); ++tensor) {
         if ((mapping.levels[index].keeps >> tensor & 1) != 0) need += counter.view(tensor).words(loops.boundary[index]);
       }
+      analysis.levels[index].held = need;
       if (need > *usable[index]) return Infeasible{Infeasible::Reason::Capacity, number, need, *usable[index]};
       const double least = level.min_utilization * static_cast<double>(*usable[index]);
       if (static_cast<double>(need) < least)

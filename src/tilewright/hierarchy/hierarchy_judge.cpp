@@ -45,7 +45,7 @@ std::int64_t HierarchyJudge::bits(std::size_t tensor, std::size_t level, const L
   return or_word(bits.outputs);
 }
 
-std::optional<Infeasible> HierarchyJudge::misfit(const Mapping& mapping, const Loops& loops) const {
+std::optional<Infeasible> HierarchyJudge::misfit(const Mapping& mapping, const Loops& loops, Analysis& into) const {
   const MacArray& mac = machine_.mac;
   if (auto fault = fanout_fault(kMacLevel, loops.mac_x, loops.mac_y, mac.instances, mac.mesh_x, mac.mesh_y())) return fault;
   for (std::size_t index = 0; index < machine_.levels.size(); ++index) {
@@ -59,6 +59,7 @@ std::optional<Infeasible> HierarchyJudge::misfit(const Mapping& mapping, const L
                      static_cast<double>(bits(tensor, index, loops));
       }
       const auto need = static_cast<std::int64_t>(std::ceil(need_bits / static_cast<double>(level.word_bits)));
+      into.levels[index].held = need;
       if (need > *usable) return Infeasible{Infeasible::Reason::Capacity, number, need, *usable};
       const double least = level.min_utilization * static_cast<double>(*usable);
       if (static_cast<double>(need) < least)
@@ -169,7 +170,7 @@ void HierarchyJudge::set_energy(std::size_t index, const Loops& loops, Analysis&
 }
 
 Evaluation HierarchyJudge::evaluate(const Mapping& mapping, const Loops& loops, Analysis& into) {
-  if (auto fault = misfit(mapping, loops)) return *fault;
+  if (auto fault = misfit(mapping, loops, into)) return *fault;
   for (std::size_t tensor = 0; tensor < problem_.tensors.size(); ++tensor) count(tensor, mapping, loops, into);
   into.macs = loops.mac_x * loops.mac_y;
   into.compute_cycles = whole(counter_.steps(loops));

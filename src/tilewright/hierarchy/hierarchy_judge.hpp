@@ -19,7 +19,7 @@ class HierarchyJudge {
   std::int64_t bits(std::size_t tensor, std::size_t level, const Loops& loops) const;
 
  private:
-  std::optional<Infeasible> misfit(const Mapping& mapping, const Loops& loops) const;
+  std::optional<Infeasible> misfit(const Mapping& mapping, const Loops& loops, Analysis& into) const;
   void count(std::size_t tensor, const Mapping& mapping, const Loops& loops, Analysis& into);
   double set_cycles(std::size_t level, const Loops& loops, Analysis& into) const;
   void set_energy(std::size_t level, const Loops& loops, Analysis& into) const;

@@ -125,8 +125,13 @@ Result<Mapping> mapping_from_yaml(const std::string& text, const std::string& wh
     TW_TRY(const Done fields, node.only_keys({"level", "keep", "time", "x", "y"}));
     TW_TRY(const std::string name, node.text("level"));
     const auto index = machine.level_named(name);
-    if (!index || seen[*index])
-      return node.error(fmt::format("level is '{}', expected each level of the machine at most once", name));
+    if (!index) {
+      std::vector<std::string> names;
+      for (const StorageLevel& level : machine.levels) names.push_back(level.name);
+      return node.error(
+          fmt::format("level is '{}'{}, expected one of {}", name, did_you_mean(name, names), join(names, ", ")));
+    }
+    if (seen[*index]) return node.error(fmt::format("level '{}' stands twice, expected each level at most once", name));
     seen[*index] = true;
     LevelMapping& level = mapping.levels[*index];
     if (node.find("keep") != nullptr) {

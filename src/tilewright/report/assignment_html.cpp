@@ -16,7 +16,7 @@ std::string head(const AssignmentStudy& result) {
   std::string html =
       fmt::format("<h1>Agents for {}</h1>\n<p class=\"muted\">{} samples, seed {}, {} model, tilewright {}</p>\n",
                   html_escaped(title_of(result)), with_thousands(result.samples), question.exploration.seed,
-                  model_text(result.options), TILEWRIGHT_VERSION);
+                  model_text(result.options.model, result.options), TILEWRIGHT_VERSION);
   html += note(to_text(result.coverage));
   for (const std::string& remark : remarks_of(result)) html += note(remark);
   std::vector<Figure> tiles{{fmt::format("{}", result.found.assignment.agents.size()), "agents",
@@ -94,7 +94,7 @@ std::string provenance_section(const AssignmentStudy& result) {
                      {"tilewright", TILEWRIGHT_VERSION},
                      {"network", result.network},
                      {"hardware", result.hardware},
-                     {"model", model_text(result.options)},
+                     {"model", model_text(result.options.model, result.options)},
                      {"objective", name_of(question.objective)},
                      {join(facts, ", "), join(values, ", ")},
                      {"exploration", fmt::format("{}, {} samples per layer", question.exploration.policy,

@@ -18,7 +18,7 @@ std::string head_text(const AssignmentStudy& result) {
   for (const auto& [fact, value] : space_facts(result.options)) space.push_back(fact + " " + value);
   return fmt::format(
       "{}: {} layers, {} parameters ({}), {} model\n{} samples ({}, seed {}, {:.1f} % feasible)\n\n", title_of(result),
-      question.spaces.size(), result.parameters.size(), join(space, ", "), model_text(result.options),
+      question.spaces.size(), result.parameters.size(), join(space, ", "), model_text(result.options.model, result.options),
       with_thousands(result.samples), question.exploration.policy, question.exploration.seed,
       100 * static_cast<double>(result.feasible) / static_cast<double>(std::max<std::int64_t>(result.samples, 1)));
 }

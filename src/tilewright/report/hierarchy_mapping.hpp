@@ -1,5 +1,5 @@
 // The mapping of a network on a machine with memory levels as people and tables take it. The directory of a run is that of
-// mapping.hpp, with mappings of format tilewright-mapping-2.
+// mapping.hpp, with mappings of format tilewright-mapping-2, and with energy.csv: every layer by level and tensor.
 #pragma once
 
 #include <filesystem>
@@ -13,6 +13,8 @@ std::string to_text(const HierarchyStudy& study);
 std::string to_html(const HierarchyStudy& study);
 std::string layers_csv(const HierarchyStudy& study);
 std::string convergence_csv(const HierarchyStudy& study);
+// A line for every level, tensor and network of a layer: accesses and energy.
+std::string energy_csv(const HierarchyStudy& study);
 
 // Everything but the points and run.json.
 Result<Done> write_files(const HierarchyStudy& study, const std::filesystem::path& directory);

@@ -4,6 +4,7 @@
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/hierarchy/mapping_text.hpp"
+#include "tilewright/report/hierarchy_energy.hpp"
 #include "tilewright/report/hierarchy_mapping.hpp"
 #include "tilewright/study/file_name.hpp"
 
@@ -20,7 +21,7 @@ std::string layers_csv(const HierarchyStudy& study) {
     if (layer.found) {
       const hierarchy::Cost& cost = layer.found->analysis.cost;
       csv += fmt::format("{},{},{},{},{},", cost.cycles.value, cost.energy.value, cost.edp(), cost.utilization,
-                         csv_cell(bottleneck_of(*layer.found, study.machine)));
+                         csv_cell(level_name(study.machine, cost.bottleneck)));
     } else {
       csv += ",,,,,";
     }
@@ -49,6 +50,17 @@ std::string convergence_csv(const HierarchyStudy& study) {
   return csv;
 }
 
+std::string energy_csv(const HierarchyStudy& study) {
+  std::string csv = fmt::format("layer,count,{}\n", energy_csv_header());
+  for (const HierarchyLayer& layer : study.layers) {
+    if (!layer.found) continue;
+    for (const EnergyPart& part : energy_parts(layer.found->analysis, layer.problem, study.machine)) {
+      csv += fmt::format("{},{},{}\n", csv_cell(layer.name), layer.count, energy_csv(part));
+    }
+  }
+  return csv;
+}
+
 Result<Done> write_files(const HierarchyStudy& study, const std::filesystem::path& directory) {
   std::error_code status;
   std::filesystem::create_directories(directory / "best", status);
@@ -64,6 +76,7 @@ Result<Done> write_files(const HierarchyStudy& study, const std::filesystem::pat
   }
   TW_TRY([[maybe_unused]] const Done c, write_file(directory / "layers.csv", layers_csv(study)));
   TW_TRY([[maybe_unused]] const Done d, write_file(directory / "convergence.csv", convergence_csv(study)));
+  TW_TRY([[maybe_unused]] const Done f, write_file(directory / "energy.csv", energy_csv(study)));
   TW_TRY([[maybe_unused]] const Done e, write_file(directory / "report.html", to_html(study)));
   return write_file(directory / "result.json", to_json(study));
 }

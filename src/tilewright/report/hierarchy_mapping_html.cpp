@@ -4,6 +4,7 @@
 
 #include "tilewright/base/text.hpp"
 #include "tilewright/hierarchy/mapping_text.hpp"
+#include "tilewright/report/hierarchy_energy.hpp"
 #include "tilewright/report/hierarchy_mapping.hpp"
 #include "tilewright/report/page.hpp"
 #include "tilewright/study/units.hpp"
@@ -34,40 +35,6 @@ std::string machine_card(const hierarchy::Machine& machine) {
                rows);
 }
 
-// Energy of every level by tensor, of the whole network.
-std::string energy_table(const HierarchyStudy& study, const HierarchyTotals& totals) {
-  std::vector<std::vector<std::string>> rows;
-  const double all = std::max(1e-300, totals.energy.value);
-  for (std::size_t level = study.machine.levels.size(); level-- > 0;) {
-    std::vector<std::pair<std::string, double>> tensors;
-    double network = 0;
-    for (const HierarchyLayer& layer : study.layers) {
-      if (!layer.found) continue;
-      const double count = static_cast<double>(layer.count);
-      const hierarchy::LevelAnalysis& analysed = layer.found->analysis.levels[level];
-      network += analysed.network_energy.value * count;
-      for (std::size_t t = 0; t < layer.problem.tensors.size(); ++t) {
-        const std::string& name = layer.problem.tensors[t].name;
-        auto known = std::ranges::find(tensors, name, &std::pair<std::string, double>::first);
-        if (known == tensors.end()) known = tensors.insert(tensors.end(), {name, 0});
-        known->second += analysed.tensors[t].energy.value * count;
-      }
-    }
-    std::string split;
-    for (const auto& [name, energy] : tensors) {
-      if (energy > 0) split += fmt::format("{}{} {}", split.empty() ? "" : ", ", html_escaped(name), percent(energy / all));
-    }
-    if (network > 0) split += fmt::format("{}network {}", split.empty() ? "" : ", ", percent(network / all));
-    const double share = totals.levels[level].value / all;
-    rows.push_back({html_escaped(study.machine.levels[level].name), in_units(totals.levels[level].value * 1e-12, "J"),
-                    percent(share), bar(share, level % kColourCount), split});
-  }
-  const double share = totals.mac_energy.value / all;
-  rows.push_back({html_escaped(study.machine.mac.name), in_units(totals.mac_energy.value * 1e-12, "J"), percent(share),
-                  bar(share, kGrey), ""});
-  return table({{"where", false}, {"energy"}, {"share"}, {"", false}, {"by tensor", false}}, rows);
-}
-
 std::string layers_table(const HierarchyStudy& study) {
   std::vector<std::vector<std::string>> rows;
   for (const HierarchyLayer& layer : study.layers) {
@@ -80,7 +47,7 @@ std::string layers_table(const HierarchyStudy& study) {
       const hierarchy::Cost& cost = layer.found->analysis.cost;
       for (std::string cell :
            {with_thousands(cost.cycles.value), in_units(cost.energy.value * 1e-12, "J"), short_number(cost.edp()),
-            percent(cost.utilization), html_escaped(bottleneck_of(*layer.found, study.machine)),
+            percent(cost.utilization), html_escaped(level_name(study.machine, cost.bottleneck)),
             layer.dataflow_factor ? fmt::format("{:.2f}x {}", *layer.dataflow_factor, layer.dataflows.front().first)
                                   : std::string("–")}) {
         row.push_back(std::move(cell));
@@ -113,7 +80,7 @@ std::string to_html(const HierarchyStudy& study) {
                    {totals.dataflow_factor ? fmt::format("{:.2f}x", *totals.dataflow_factor) : "–", "vs dataflow",
                     "the best classic of every layer, by ours"}});
   for (const std::string& remark : remarks_of(study)) body += note(remark);
-  body += "<h2>Where the energy goes</h2>" + energy_table(study, totals);
+  body += "<h2>Where the energy goes</h2>" + energy_html(energy_of(study));
   body += "<h2>Layers</h2>" + layers_table(study);
   body += "<h2>Machine</h2>" + machine_card(study.machine);
   body += "<h2>Mappings</h2>";

@@ -4,6 +4,7 @@
 
 #include "tilewright/base/text.hpp"
 #include "tilewright/hierarchy/mapping_text.hpp"
+#include "tilewright/report/hierarchy_energy.hpp"
 #include "tilewright/report/hierarchy_mapping.hpp"
 #include "tilewright/study/units.hpp"
 
@@ -12,21 +13,6 @@ namespace {
 
 double seconds_of(std::int64_t cycles, const hierarchy::Machine& machine) {
   return static_cast<double>(cycles) / (machine.clock_ghz * 1e9);
-}
-
-// "DRAM 61.2 %, L2 20.1 %, mac 9.0 %": where the energy goes, the largest share first.
-std::string shares_text(const HierarchyTotals& totals, const hierarchy::Machine& machine) {
-  std::vector<std::pair<double, std::string>> shares = {{totals.mac_energy.value, machine.mac.name}};
-  for (std::size_t level = 0; level < totals.levels.size(); ++level) {
-    shares.emplace_back(totals.levels[level].value, machine.levels[level].name);
-  }
-  std::ranges::stable_sort(shares, std::ranges::greater{}, &std::pair<double, std::string>::first);
-  std::string text;
-  for (const auto& [energy, name] : shares) {
-    if (energy <= 0) continue;
-    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", name, 100 * energy / totals.energy.value);
-  }
-  return text;
 }
 
 }  // namespace
@@ -48,7 +34,7 @@ std::string to_text(const HierarchyStudy& study) {
     const hierarchy::Cost& cost = layer.found->analysis.cost;
     text += fmt::format("{:<{}} {:>5} {:>14} {:>12.4f} {:>14.6g} {:>5.1f}% {:<10} {:>12} {}\n", layer.name, width,
                         layer.count, with_thousands(cost.cycles.value), cost.energy.value * 1e-6, cost.edp(),
-                        100 * cost.utilization, bottleneck_of(*layer.found, study.machine), factor(layer.dataflow_factor),
+                        100 * cost.utilization, level_name(study.machine, cost.bottleneck), factor(layer.dataflow_factor),
                         layer.dataflows.empty() ? "" : layer.dataflows.front().first);
   }
   const HierarchyTotals totals = totals_of(study);
@@ -61,7 +47,7 @@ std::string to_text(const HierarchyStudy& study) {
     text += fmt::format("{} and {} per inference: {:.4g} inferences/s, {}, at {:g} GHz\n", in_units(seconds, "s"),
                         in_units(totals.energy.value * 1e-12, "J"), 1 / seconds, power_text(totals.metrics.power),
                         study.machine.clock_ghz);
-    text += fmt::format("Energy: {}\n", shares_text(totals, study.machine));
+    text += "Energy, with the tensors' shares of the whole:\n" + energy_text(energy_of(study));
   }
   text += fmt::format(
       "{} samples: {:.1f} % valid, {:.1f} % proposed before; {} classic dataflows tried first\n",

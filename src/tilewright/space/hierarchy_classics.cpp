@@ -1,6 +1,11 @@
 #include "tilewright/space/hierarchy_classics.hpp"
 
 #include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "tilewright/base/text.hpp"
 
 namespace tilewright {
 namespace {
@@ -84,21 +89,48 @@ std::vector<Rule> rules_of(const Problem& problem) {
   return rules;
 }
 
+constexpr std::array<ClassicInfo, 6> kClassics = {
+    {{"weight-stationary", "output and input channels are spread, weights stay while outputs go by"},
+     {"output-stationary", "positions and output channels are spread, a sum stays until it is whole"},
+     {"input-stationary", "input channels and positions are spread, inputs stay while output channels go by"},
+     {"nvdla-like", "output channels along X, input channels and kernel along Y, weights stay"},
+     {"tpu-like", "output channels along X, input channels along Y, positions go by"},
+     {"row-stationary", "kernel rows below each other, output rows side by side; convolutions only"}}};
+
+Point point_of(const Rule& rule, const HierarchySpace& space) {
+  std::vector<Wish> wishes;
+  const auto levels = static_cast<std::uint8_t>(space.machine().levels.size());
+  for (std::uint8_t level = levels; level-- > 0;) {
+    for (const std::uint8_t dim : rule.x) wishes.push_back({dim, level, Wish::Where::X});
+    for (const std::uint8_t dim : rule.y) wishes.push_back({dim, level, Wish::Where::Y});
+  }
+  for (std::uint8_t level = 0; level + 1 < levels; ++level) {
+    for (const std::uint8_t dim : rule.inside) wishes.push_back({dim, level, Wish::Where::Time});
+  }
+  return space.greedy(wishes, rule.inside);
+}
+
 }  // namespace
+
+std::span<const ClassicInfo> hierarchy_classics() { return kClassics; }
+
+Result<Point> classic_named(const HierarchySpace& space, std::string_view name) {
+  for (const Rule& rule : rules_of(space.problem())) {
+    if (rule.name == name) return point_of(rule, space);
+  }
+  std::vector<std::string> names;
+  for (const ClassicInfo& classic : kClassics) names.emplace_back(classic.name);
+  if (std::ranges::find(names, name) != names.end()) {
+    return invalid(fmt::format("dataflow '{}' is for convolutions, expected another one", name));
+  }
+  return invalid(fmt::format("dataflow '{}' is not known{}, expected one of {}", printable(name), did_you_mean(name, names),
+                             join(names, ", ")));
+}
 
 std::vector<HierarchyClassic> classics_of(const HierarchySpace& space) {
   std::vector<HierarchyClassic> classics;
-  const auto levels = static_cast<std::uint8_t>(space.machine().levels.size());
   for (const Rule& rule : rules_of(space.problem())) {
-    std::vector<Wish> wishes;
-    for (std::uint8_t level = levels; level-- > 0;) {
-      for (const std::uint8_t dim : rule.x) wishes.push_back({dim, level, Wish::Where::X});
-      for (const std::uint8_t dim : rule.y) wishes.push_back({dim, level, Wish::Where::Y});
-    }
-    for (std::uint8_t level = 0; level + 1 < levels; ++level) {
-      for (const std::uint8_t dim : rule.inside) wishes.push_back({dim, level, Wish::Where::Time});
-    }
-    Point point = space.greedy(wishes, rule.inside);
+    Point point = point_of(rule, space);
     const auto same = [&](const HierarchyClassic& classic) { return classic.point == point; };
     if (std::ranges::none_of(classics, same)) classics.push_back({rule.name, std::move(point)});
   }

@@ -2,6 +2,7 @@
 // fits, from the innermost level outwards.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -16,5 +17,13 @@ struct HierarchyClassic {
 
 // Those that are points of the space, each point under its first name. Not all of them need fit.
 std::vector<HierarchyClassic> classics_of(const HierarchySpace& space);
+// The one that is called so, whether or not another means the same. An Error when there is no such dataflow, or none for
+// such a problem.
+Result<Point> classic_named(const HierarchySpace& space, std::string_view name);
+// Every name there is, and what it means.
+struct ClassicInfo {
+  std::string_view name, summary;
+};
+std::span<const ClassicInfo> hierarchy_classics();
 
 }  // namespace tilewright

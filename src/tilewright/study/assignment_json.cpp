@@ -42,7 +42,7 @@ std::string to_json(const AssignmentStudy& result) {
             {"command", result.command},
             {"network", result.network},
             {"hardware", result.hardware},
-            {"model", model_text(result.options)},
+            {"model", model_text(result.options.model, result.options)},
             {"objective", name_of(question.objective)}};
   for (const auto& [fact, value] : space_facts(result.options)) json[fact] = value;
   json.update({{"explore", question.exploration.policy},

@@ -232,7 +232,7 @@ ComparisonStudy summarise(const ComparisonPlan& plan, const ComparisonRuns& runs
   ComparisonStudy result;
   result.network = plan.job.network_name;
   result.hardware = plan.job.machine_name;
-  result.model = model_text(options);
+  result.model = model_text(options.model, options);
   std::vector<std::string> space;
   for (const auto& [fact, value] : space_facts(options)) space.push_back(fmt::format("{} {}", value, fact));
   result.space = options.space == SpaceKind::Archgym ? "archgym" : join(space, ", ");

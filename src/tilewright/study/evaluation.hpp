@@ -24,6 +24,7 @@ struct EvaluationOptions {
   std::int64_t batch = 1;              // images, of a dynamic one
   Model model = Model::Sound;
   Constraints constraints = Constraints::Hard;
+  LevelOptions levels = {};
 };
 // All but `batch`.
 OptionTable options_of(EvaluationOptions& options);

@@ -130,14 +130,16 @@ Result<Done> check(const EvaluationOptions& options, const Source& source) {
 }  // namespace
 
 OptionTable options_of(EvaluationOptions& options) {
-  return {network_field(options.network, NetworkIs::Flag),
-          layer_field(options.layer),
-          hardware_field(options.hardware),
-          {"mapping", &options.mapping, "mapping file: .yaml, .m (MAESTRO)"},
-          {"dataflow", &options.dataflow, "classic dataflow by name instead of a mapping file (see below)"},
-          dim_field(options.dims),
-          model_field(options.model),
-          constraints_field(options.constraints)};
+  OptionTable table = {network_field(options.network, NetworkIs::Flag),
+                       layer_field(options.layer),
+                       hardware_field(options.hardware),
+                       {"mapping", &options.mapping, "mapping file: .yaml (ours, Timeloop's), .m (MAESTRO)"},
+                       {"dataflow", &options.dataflow, "classic dataflow by name instead of a mapping file (see below)"},
+                       dim_field(options.dims),
+                       model_field(options.model, options.levels),
+                       constraints_field(options.constraints)};
+  for (OptionField& field : options_of(options.levels)) table.push_back(std::move(field));
+  return table;
 }
 
 Result<EvaluationJob> read_evaluation_job(const EvaluationOptions& options) {

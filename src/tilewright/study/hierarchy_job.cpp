@@ -81,7 +81,7 @@ Result<HierarchyJob> begun(const MappingOptions& options, const MappingOptions& 
 
 }  // namespace
 
-Result<bool> has_memory_levels(const std::string& hardware, const MappingOptions& options) {
+Result<bool> has_memory_levels(const std::string& hardware, const LevelOptions& options) {
   if (options.judge || !options.restrict_to.empty() || !options.energies.empty() || !options.bits.empty()) return true;
   if (is_zoo_source(hardware)) {
     const std::string_view name = std::string_view(hardware).substr(4);

@@ -26,7 +26,7 @@ struct HierarchyJob : JobOf<HierarchyProblem> {
 };
 
 // Whether the machine is one with memory levels, or is to be read as one.
-Result<bool> has_memory_levels(const std::string& hardware, const MappingOptions& options);
+Result<bool> has_memory_levels(const std::string& hardware, const LevelOptions& options);
 // An Error when there is nothing to map, or when an option that is not as in `plain` does not go with such machines.
 Result<HierarchyJob> hierarchy_job(const Network& network, hierarchy::Machine machine, const MappingOptions& options,
                                    ThreadPool& threads);

@@ -97,9 +97,13 @@ HierarchyTotals totals_of(const HierarchyStudy& study) {
   return totals;
 }
 
-std::string bottleneck_of(const HierarchyLayer::Found& found, const hierarchy::Machine& machine) {
-  const std::uint8_t level = found.analysis.cost.bottleneck;
-  return level == hierarchy::kMacLevel ? machine.mac.name : machine.levels[level].name;
+std::vector<EnergyPart> energy_of(const HierarchyStudy& study) {
+  std::vector<EnergyPart> sums;
+  for (const HierarchyLayer& layer : study.layers) {
+    if (!layer.found) continue;
+    add_parts(sums, energy_parts(layer.found->analysis, layer.problem, study.machine), static_cast<double>(layer.count));
+  }
+  return sums;
 }
 
 std::vector<std::string> remarks_of(const HierarchyStudy& study) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tilewright/agents/agents_searcher.hpp"
+#include "tilewright/study/hierarchy_energy.hpp"
 #include "tilewright/study/hierarchy_job.hpp"
 
 namespace tilewright {
@@ -66,9 +67,9 @@ struct HierarchyTotals {
   std::size_t failed = 0;  // layers
 };
 HierarchyTotals totals_of(const HierarchyStudy& study);
+// Where its energy goes.
+std::vector<EnergyPart> energy_of(const HierarchyStudy& study);
 
-// "GlobalBuf", or what the machine calls its MACs: what limits the speed.
-std::string bottleneck_of(const HierarchyLayer::Found& found, const hierarchy::Machine& machine);
 std::vector<std::string> remarks_of(const HierarchyStudy& study);
 
 Result<HierarchyStudy> map(const HierarchyJob& job, const SearchOptions& options, RunContext& context);

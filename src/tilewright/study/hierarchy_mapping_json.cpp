@@ -4,6 +4,7 @@
 #include "tilewright/hierarchy/machine_yaml.hpp"
 #include "tilewright/hierarchy/mapping_text.hpp"
 #include "tilewright/hierarchy/problem_json.hpp"
+#include "tilewright/study/hierarchy_json.hpp"
 #include "tilewright/study/hierarchy_mapping.hpp"
 #include "tilewright/study/network_json.hpp"
 
@@ -19,29 +20,6 @@ Json to_json(const Metrics& metrics) {
           {"power", metrics.power},     {"macs", metrics.macs}};
 }
 
-Json levels_of(const hierarchy::Analysis& analysis, const hierarchy::Problem& problem, const hierarchy::Machine& machine) {
-  Json levels = Json::array();
-  for (std::size_t index = 0; index < analysis.levels.size(); ++index) {
-    const hierarchy::LevelAnalysis& level = analysis.levels[index];
-    Json json{{"name", machine.levels[index].name},
-              {"cycles", level.cycles},
-              {"energy_pj", level.energy.value},
-              {"network_energy_pj", level.network_energy.value},
-              {"tensors", Json::object()}};
-    for (std::size_t tensor = 0; tensor < problem.tensors.size(); ++tensor) {
-      const hierarchy::TensorCounts& counts = level.tensors[tensor];
-      if (!counts.kept) continue;
-      json["tensors"][problem.tensors[tensor].name] = {{"tile", counts.tile},
-                                                       {"reads", counts.reads},
-                                                       {"fills", counts.fills},
-                                                       {"updates", counts.updates},
-                                                       {"energy_pj", counts.energy.value}};
-    }
-    levels.push_back(std::move(json));
-  }
-  return levels;
-}
-
 Json to_json(const HierarchyLayer& layer, const HierarchyStudy& study) {
   Json json{{"name", layer.name}, {"count", layer.count}, {"members", layer.members}, {"problem", to_json(layer.problem)}};
   json["log10_space"] = layer.log10_size;
@@ -53,11 +31,11 @@ Json to_json(const HierarchyLayer& layer, const HierarchyStudy& study) {
     json["energy_pj"] = cost.energy.value;
     json["edp"] = cost.edp();
     json["utilisation"] = cost.utilization;
-    json["bottleneck"] = bottleneck_of(found, study.machine);
+    json["bottleneck"] = level_name(study.machine, cost.bottleneck);
     json["metrics"] = to_json(found.metrics);
     json["score"] = found.score;
     json["mac_energy_pj"] = found.analysis.mac_energy.value;
-    json["levels"] = levels_of(found.analysis, layer.problem, study.machine);
+    json["levels"] = levels_json(found.analysis, layer.problem, study.machine);
     json["mapping"] = to_yaml(found.mapping, layer.problem, study.machine);
     if (layer.dataflow_factor) {
       json["dataflow"] = layer.dataflows.front().first;

@@ -70,8 +70,23 @@ Result<Levels> levels_named(const std::string& text) {
   return Levels{LevelRange{static_cast<std::size_t>(*least), static_cast<std::size_t>(*most)}};
 }
 
-std::string model_text(const MappingOptions& options) {
-  return std::string(options.judge ? name(*options.judge) : name_of(options.model));
+std::string model_text(Model model, const LevelOptions& levels) {
+  return std::string(levels.judge ? name(*levels.judge) : name_of(model));
+}
+
+OptionTable options_of(LevelOptions& levels, std::string_view group) {
+  return {{"restrict_to",
+           &levels.restrict_to,
+           "a Timeloop file of constraints: only such mappings of a machine with memory levels",
+           {.flag = "restrict", .group = group}},
+          {"energies",
+           &levels.energies,
+           "Accelergy's tables (ERT, ART) of energies and areas for a machine with memory levels",
+           {.group = group}},
+          {"bits",
+           &levels.bits,
+           "weights=4,inputs=8,outputs=16,partial_sums=32: widths of elements on a machine with memory levels",
+           {.group = group}}};
 }
 
 std::vector<std::pair<std::string, std::string>> space_facts(const MappingOptions& options) {
@@ -95,24 +110,22 @@ OptionField hardware_field(std::string& hardware) {
 
 OptionField layer_field(std::string& layer) { return {"layer", &layer, "name of one layer; without it, all layers"}; }
 
-OptionField model_field(Model& model) { return {"model", worded(model), "sound, exact, maestro, maestro@e1d8efd"}; }
-
-OptionField model_field(MappingOptions& options) {
+OptionField model_field(Model& model, LevelOptions& levels) {
   std::vector<std::string> words = names<Model>();
   for (std::string& word : names<hierarchy::Judge>()) words.push_back(std::move(word));
-  const auto read = [&options, words](const std::string& text) -> Result<Done> {
+  const auto read = [&model, &levels, words](const std::string& text) -> Result<Done> {
     const auto judge = named<hierarchy::Judge>(text);
-    options.judge.reset();
+    levels.judge.reset();
     if (judge) {
-      options.judge = *judge;
+      levels.judge = *judge;
       return Done{};
     }
-    const auto model = named<Model>(text);
-    if (!model) return unknown_name(Names<Model>::kWhat, text, words);
-    options.model = *model;
+    const auto known = named<Model>(text);
+    if (!known) return unknown_name(Names<Model>::kWhat, text, words);
+    model = *known;
     return Done{};
   };
-  return {"model", Worded{[&options] { return model_text(options); }, read, words},
+  return {"model", Worded{[&model, &levels] { return model_text(model, levels); }, read, words},
           "sound, exact, maestro, maestro@e1d8efd; of machines with memory levels: hierarchy (their default), timeloop"};
 }
 
@@ -127,7 +140,7 @@ OptionTable options_of(MappingInputs& inputs, MappingOptions& options, NetworkIs
       layer_field(options.layer),
       {"objective", worded(options.objective),
        "latency, energy, edp, throughput, area, power, weighted:A=2,B=1, lexicographic:A,B, pareto:A,B"},
-      model_field(options),
+      model_field(options.model, options),
       batch_field(inputs.batch),
       dim_field(inputs.dims),
       {"space", worded(options.space), "mapping, or archgym: the 17 parameters of MaestroGym", {.group = kSpace}},
@@ -136,20 +149,10 @@ OptionTable options_of(MappingInputs& inputs, MappingOptions& options, NetworkIs
        worded(options.levels),
        "cluster levels: auto (by array and layer), 1, 2, 3, or a range like 1-3",
        {.group = kSpace}},
-      {"restrict_to",
-       &options.restrict_to,
-       "a Timeloop file of constraints: only such mappings of a machine with memory levels",
-       {.flag = "restrict", .group = kSpace}},
-      {"energies",
-       &options.energies,
-       "Accelergy's tables (ERT, ART) of energies and areas for a machine with memory levels",
-       {.group = kSpace}},
-      {"bits",
-       &options.bits,
-       "weights=4,inputs=8,outputs=16,partial_sums=32: widths of elements on a machine with memory levels",
-       {.group = kSpace}},
       {"search_pes", &options.search_pes, "the number of processing elements is searched too", {.group = kSpace}},
       constraints_field(options.constraints, kLimits)};
+  OptionTable levels = options_of(static_cast<LevelOptions&>(options), kSpace);
+  table.insert(table.end() - 2, levels.begin(), levels.end());
   for (OptionField& field : options_of(static_cast<LimitOptions&>(options))) table.push_back(std::move(field));
   return table;
 }

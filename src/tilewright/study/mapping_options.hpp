@@ -47,15 +47,21 @@ using Levels = std::optional<LevelRange>;
 std::string text_of(const Levels& levels);             // "auto", "2", "1-3"
 Result<Levels> levels_named(const std::string& text);  // its way back
 
+// Of machines with memory levels; any of them makes another machine one.
+struct LevelOptions {
+  std::optional<hierarchy::Judge> judge = {};  // takes the model's place
+  std::string restrict_to = {};                // a Timeloop file of constraints; empty = every mapping
+  std::string energies = {};                   // a file of Accelergy's tables; empty = the machine's own
+  std::string bits = {};                       // "weights=4,inputs=8": widths of elements instead of the machine's
+};
+// All but the judge, which model_field has.
+OptionTable options_of(LevelOptions& levels, std::string_view group = "");
+
 // What is searched of every layer, and what is best.
-struct MappingOptions : LimitOptions {
+struct MappingOptions : LimitOptions, LevelOptions {
   std::string layer = {};    // one layer only; empty = all
   Objective objective = {};  // its limits are those above
   Model model = Model::Sound;
-  std::optional<hierarchy::Judge> judge = {};  // takes the model's place on machines with memory levels
-  std::string restrict_to = {};                // a Timeloop file of constraints; empty = everything is searched
-  std::string energies = {};                   // a file of Accelergy's tables; empty = the machine's own
-  std::string bits = {};                       // "weights=4,inputs=8": widths of elements instead of the machine's
   Constraints constraints = Constraints::Hard;
   SpaceKind space = SpaceKind::Mapping;
   Tiles tiles = Tiles::Divisors;
@@ -64,15 +70,14 @@ struct MappingOptions : LimitOptions {
   bool no_classics = false;  // the search is not told the classic dataflows
 };
 
-std::string model_text(const MappingOptions& options);
+std::string model_text(Model model, const LevelOptions& levels);
 // What the space is made of, by name: (tiles, divisors), (levels, auto); of memory levels (mappings, all).
 std::vector<std::pair<std::string, std::string>> space_facts(const MappingOptions& options);
 
 enum class NetworkIs { Place, Flag };  // how it is named on the command line
 // All of them but `no_classics`, for which verbs have different words.
 OptionTable options_of(MappingInputs& inputs, MappingOptions& options, NetworkIs network);
-OptionField model_field(Model& model);
-OptionField model_field(MappingOptions& options);  // of both kinds of machine
+OptionField model_field(Model& model, LevelOptions& levels);  // of both kinds of machine
 OptionField constraints_field(Constraints& constraints, std::string_view group = "");
 OptionField network_field(std::string& network, NetworkIs is);
 OptionField hardware_field(std::string& hardware);

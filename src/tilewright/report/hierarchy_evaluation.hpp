@@ -1,0 +1,17 @@
+// Evaluations on machines with memory levels for people and for tables.
+#pragma once
+
+#include <string>
+
+#include "tilewright/study/hierarchy_evaluation.hpp"
+
+namespace tilewright {
+
+// One layer as a full page; of more a line each, with totals.
+std::string to_text(const HierarchyEvaluationStudy& study);
+// A line for every level, tensor and network of a layer: accesses and energy.
+std::string to_csv(const HierarchyEvaluationStudy& study);
+// Energy by level and utilisation, layer by layer: a self-contained picture.
+std::string to_svg(const HierarchyEvaluationStudy& study);
+
+}  // namespace tilewright

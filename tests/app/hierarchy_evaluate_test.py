@@ -1,0 +1,146 @@
+"""`tilewright evaluate` on machines with memory levels: costs, splits, what does not fit, what is refused.
+
+hierarchy_evaluate_test.py PROGRAM DATA
+"""
+
+import csv
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+PROGRAM = pathlib.Path(sys.argv[1]).resolve()
+TIMELOOP = pathlib.Path(sys.argv[2]).resolve() / "timeloop"
+CONV3 = ["--network", "zoo:alexnet", "--layer", "conv3", "--hardware", "zoo:eyeriss-dram"]
+OUTERMOST = """format: tilewright-mapping-2
+levels:
+- {level: dram, keep: [Weights, Inputs, Outputs], time: [K384, C192, P13, Q13, R3, S3]}
+- {level: buffer, keep: [Inputs, Outputs]}
+- {level: column, keep: []}
+- {level: inputs, keep: [Inputs]}
+- {level: weights, keep: [Weights]}
+- {level: psums, keep: [Outputs]}
+"""
+
+
+def run(*arguments):
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+
+
+class Base(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def done(self, *arguments, code=0):
+        result = run(*arguments)
+        self.assertEqual(result.returncode, code, result.stdout[-2000:] + result.stderr)
+        return result.stdout
+
+    def refused(self, *arguments, saying):
+        result = run(*arguments)
+        self.assertEqual(result.returncode, 2, result.stdout[-500:])
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertIn(saying, result.stderr)
+
+
+class Evaluate(Base):
+    def test_what_map_found_costs_what_map_said(self):
+        for model in ("hierarchy", "timeloop"):
+            out = self.folder / model
+            asked = ("--hardware", "zoo:simba-like", "--model", model)
+            found = json.loads(self.done("map", "zoo:alexnet", "--layer", "conv3", *asked, "--search", "random", "--samples", 30, "-o",
+                                         out, "--json"))["layers"][0]
+            best = out / "best" / "000_conv3.yaml"
+            again = json.loads(self.done("evaluate", "--network", "zoo:alexnet", "--layer", "conv3", *asked, "--mapping", best,
+                                         "--json"))["layers"][0]
+            self.assertEqual(again["problem"], found["problem"])
+            self.assertEqual(again["mapping"], found["mapping"])
+            for key in ("cycles", "energy_pj", "edp", "utilisation", "bottleneck", "mac_energy_pj", "levels"):
+                self.assertEqual(again["cost"][key], found[key], key)
+            with open(out / "energy.csv", newline="") as file:
+                parts = list(csv.DictReader(file))
+            self.assertAlmostEqual(sum(float(part["part_energy_pj"]) for part in parts) / found["energy_pj"], 1, places=12)
+
+    def test_energy_is_split_by_level_and_tensor_everywhere(self):
+        asked = ("evaluate", "--network", "zoo:alexnet", "--hardware", "zoo:nvdla-dram", "--dataflow", "nvdla-like")
+        layers = json.loads(self.done(*asked, "--json"))["layers"]
+        rows = list(csv.DictReader(io.StringIO(self.done(*asked, "--csv"))))
+        self.assertGreater(len(layers), 5)
+        for layer in layers:
+            cost = layer["cost"]
+            split = cost["mac_energy_pj"] + sum(level["energy_pj"] + level["network_energy_pj"] for level in cost["levels"])
+            self.assertAlmostEqual(split / cost["energy_pj"], 1, places=12)
+            mine = [row for row in rows if row["layer"] == layer["name"]]
+            self.assertAlmostEqual(sum(float(row["part_energy_pj"]) for row in mine) / cost["energy_pj"], 1, places=12)
+            for level in cost["levels"]:
+                for tensor, counts in level["tensors"].items():
+                    [row] = [row for row in mine if (row["level"], row["part"]) == (level["name"], tensor)]
+                    self.assertEqual(int(row["reads"]), counts["reads"])
+        text = self.done(*asked)
+        self.assertRegex(text, r"(?m)^    dram +[\d.]+ mJ  [#.]{20} +[\d.]+ %  Weights [\d.]+ %")
+        page = self.done(*asked, "--layer", "conv3", "--svg", self.folder / "energy.svg")
+        for words in ("limited by", "accesses of all copies", "words held", "spread"):
+            self.assertIn(words, page)
+        drawn = xml.etree.ElementTree.parse(self.folder / "energy.svg").getroot()
+        labels = {element.text for element in drawn.iter("{http://www.w3.org/2000/svg}text")}
+        self.assertLessEqual({level["name"] for level in layers[0]["cost"]["levels"]}, labels)
+
+    def test_a_mapping_that_does_not_fit_is_told_with_need_and_limit(self):
+        mapping = self.folder / "mapping.yaml"
+        mapping.write_text(OUTERMOST)
+        self.assertIn("limited by psums", self.done("evaluate", *CONV3, "--mapping", mapping))
+        mapping.write_text(OUTERMOST.replace("K384, ", "").replace("keep: [Weights]}", "keep: [Weights], time: [K384]}"))
+        text = self.done("evaluate", *CONV3, "--mapping", mapping, code=3)
+        self.assertIn("does not fit (capacity): level 'weights' holds 384 words, expected at most 224", text)
+        layer = json.loads(self.done("evaluate", *CONV3, "--mapping", mapping, "--json", code=3))["layers"][0]
+        self.assertEqual((layer["status"], layer["reason"], layer["level"], layer["need"], layer["limit"]),
+                         ("error", "capacity", "weights", 384, 224))
+        mapping.write_text(OUTERMOST.replace("K384, ", "").replace("keep: []}", "keep: [], x: [K384]}"))
+        layer = json.loads(self.done("evaluate", *CONV3, "--mapping", mapping, "--json", code=3))["layers"][0]
+        self.assertEqual(layer["reason"], "fanout")
+        self.assertEqual(self.done("evaluate", *CONV3, "--mapping", mapping, "--csv", code=3).count("\n"), 1)
+
+    def test_timeloops_files_are_taken_as_they_are(self):
+        problem = self.folder / "problem.yaml"
+        problem.write_text("problem:\n  shape: cnn_layer\n  instance: {R: 3, S: 3, P: 8, Q: 8, C: 16, K: 32, N: 1}\n")
+        machine = TIMELOOP / "simple3.yaml"
+        ours = json.loads(self.done("evaluate", "--network", problem, "--hardware", machine, "--dataflow", "output-stationary",
+                                    "--model", "timeloop", "--json"))["layers"][0]
+        mapping = self.folder / "mapping.yaml"
+        mapping.write_text(ours["mapping"])
+        again = json.loads(self.done("evaluate", "--network", problem, "--hardware", machine, "--mapping", mapping, "--model",
+                                     "timeloop", "--json"))["layers"][0]
+        self.assertEqual(again["cost"], ours["cost"])
+
+    def test_a_mapping_is_of_one_shape_and_says_so_of_others(self):
+        mapping = self.folder / "mapping.yaml"
+        mapping.write_text(OUTERMOST)
+        layers = json.loads(self.done("evaluate", "--network", "zoo:alexnet", "--hardware", "zoo:eyeriss-dram", "--mapping", mapping,
+                                      "--json", code=3))["layers"]
+        self.assertEqual([layer["name"] for layer in layers if layer["status"] == "ok"], ["conv3"])
+        conv1 = next(layer for layer in layers if layer["name"] == "conv1")
+        self.assertIn("the factors of", conv1["msg"])
+
+    def test_narrow_elements_cost_less(self):
+        def energy(*arguments):
+            return json.loads(self.done("evaluate", *CONV3, "--dataflow", "nvdla-like", "--json", *arguments))["layers"][0]["cost"]["energy_pj"]
+        self.assertLess(energy("--bits", "weights=4,inputs=4,outputs=4,partial_sums=16"), energy())
+
+    def test_what_does_not_go_together_is_said(self):
+        self.refused("evaluate", *CONV3, "--dataflow", "eyeriss", saying="expected one of weight-stationary")
+        self.refused("evaluate", *CONV3, "--dataflow", "nvdla-like", "--model", "exact", saying="--model exact does not go")
+        self.refused("evaluate", *CONV3, "--dataflow", "nvdla-like", "--constraints", "soft", saying="--constraints does not go")
+        self.refused("evaluate", *CONV3, "--dataflow", "nvdla-like", "--model", "timeloop", "--bits", "weights=4", saying="--bits")
+        mapping = self.folder / "mapping.yaml"
+        mapping.write_text(OUTERMOST.replace("level: dram", "level: drum"))
+        self.refused("evaluate", *CONV3, "--mapping", mapping, saying="did you mean 'dram'?")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
