@@ -141,6 +141,39 @@ class Evaluate(Base):
         mapping.write_text(OUTERMOST.replace("level: dram", "level: drum"))
         self.refused("evaluate", *CONV3, "--mapping", mapping, saying="did you mean 'dram'?")
 
+class Cases(Base):
+    EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "docs" / "examples" / "level_cases.jsonl"
+
+    def test_every_line_is_answered_as_the_verb_answers_it(self):
+        lines = [json.loads(line) for line in self.EXAMPLES.read_text().splitlines()]
+        answers = [json.loads(line) for line in self.done("evaluate", "--cases", self.EXAMPLES, code=3).splitlines()]
+        self.assertEqual([answer["id"] for answer in answers], [line["id"] for line in lines])
+        for line, answer in zip(lines, answers):
+            machine, problem, mapping = (self.folder / f"{name}.yaml" for name in ("machine", "problem", "mapping"))
+            [layer] = line["layers"]
+            if isinstance(line["hw"], dict):
+                machine.write_text(json.dumps({"format": "tilewright-accelerator-2", **line["hw"]}))
+            shape = {"gemm": "{dimensions: [M, N, K], data_spaces: [{name: A, projection: [[[M]], [[K]]]}, "
+                             "{name: B, projection: [[[K]], [[N]]]}, {name: Z, projection: [[[M]], [[N]]], read_write: true}]}",
+                     "conv": "cnn_layer"}[layer["problem"]["shape"]]
+            problem.write_text(f"problem:\n  shape: {shape}\n  instance: {json.dumps(layer['problem']['dims'])}\n")
+            mapping.write_text(json.dumps({"format": "tilewright-mapping-2", "levels": layer["mapping"]}))
+            hardware = machine if isinstance(line["hw"], dict) else line["hw"]
+            code = 0 if answer["status"] == "ok" else 3
+            [alone] = json.loads(self.done("evaluate", "--network", problem, "--hardware", hardware, "--mapping", mapping, "--json",
+                                           code=code))["layers"]
+            if code == 0:
+                self.assertEqual(answer["out"], [alone["cost"]])
+            else:
+                for key in ("reason", "level", "need", "limit", "msg"):
+                    self.assertEqual(answer[key], alone[key])
+
+    def test_bytes_are_the_same_for_any_number_of_threads(self):
+        many = self.folder / "many.jsonl"
+        many.write_text(self.EXAMPLES.read_text() * 300)
+        self.assertEqual(self.done("evaluate", "--cases", many, "--threads", 1, code=3),
+                         self.done("evaluate", "--cases", many, "--threads", 2, code=3))
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

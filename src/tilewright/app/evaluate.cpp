@@ -12,12 +12,12 @@
 #include "tilewright/app/verb.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
-#include "tilewright/cost/batch.hpp"
 #include "tilewright/mapping/dataflows.hpp"
 #include "tilewright/report/evaluation.hpp"
 #include "tilewright/report/hierarchy_evaluation.hpp"
 #include "tilewright/space/hierarchy_classics.hpp"
 #include "tilewright/study/common_options.hpp"
+#include "tilewright/study/level_cases.hpp"
 
 namespace tilewright {
 namespace {
@@ -36,8 +36,8 @@ struct EvaluateArguments {
 int run_cases(const EvaluateArguments& arguments) {
   const EvaluationOptions& options = arguments.options;
   const bool mixed = !options.network.empty() || !options.hardware.empty() || !options.layer.empty() ||
-                     !options.mapping.empty() || !options.dataflow.empty() || arguments.csv || arguments.json ||
-                     !arguments.svg.empty();
+                     !options.mapping.empty() || !options.dataflow.empty() || !options.levels.bits.empty() ||
+                     !options.levels.restrict_to.empty() || arguments.csv || arguments.json || !arguments.svg.empty();
   if (mixed) return report(invalid("--cases FILE goes with --model, --constraints and --threads only"));
   std::ifstream file;
   if (arguments.cases != "-") {
@@ -50,8 +50,8 @@ int run_cases(const EvaluateArguments& arguments) {
     if (live) say(fmt::format("\r{} cases, {} errors", with_thousands(so_far.lines), with_thousands(so_far.errors)));
   };
   const BatchCounts counts =
-      evaluate_batch(arguments.cases == "-" ? std::cin : file, std::cout, {options.model, options.constraints},
-                     static_cast<std::size_t>(arguments.threads), progress);
+      evaluate_cases(arguments.cases == "-" ? std::cin : file, std::cout, {options.model, options.constraints},
+                     options.levels, static_cast<std::size_t>(arguments.threads), progress);
   if (live) say("\n");
   if (!std::cout) return report({ErrorCode::Io, "standard output: could not be written"});
   if (std::cin.bad() || file.bad()) return report({ErrorCode::Io, fmt::format("{}: could not be read", arguments.cases)});

@@ -326,9 +326,19 @@ void BatchEvaluator::Workspace::append_row(const Cost& cost, const Nest& nest, c
 
 BatchCounts evaluate_batch(std::istream& in, std::ostream& out, const BatchOptions& options, std::size_t threads,
                            const std::function<void(const BatchCounts&)>& progress) {
+  const auto make = [&options]() -> LineEvaluator {
+    return [evaluator = std::make_shared<BatchEvaluator>(options)](std::string_view line, std::string& answer) {
+      evaluator->evaluate_line(line, answer);
+    };
+  };
+  return evaluate_lines(in, out, make, threads, progress);
+}
+
+BatchCounts evaluate_lines(std::istream& in, std::ostream& out, const std::function<LineEvaluator()>& make,
+                           std::size_t threads, const std::function<void(const BatchCounts&)>& progress) {
   ThreadPool pool(threads);
-  std::vector<BatchEvaluator> evaluators;
-  for (std::size_t i = 0; i < pool.thread_count(); ++i) evaluators.emplace_back(options);
+  std::vector<LineEvaluator> evaluators;
+  for (std::size_t i = 0; i < pool.thread_count(); ++i) evaluators.push_back(make());
 
   struct Block {
     std::vector<std::string> lines;
@@ -356,7 +366,7 @@ BatchCounts evaluate_batch(std::istream& in, std::ostream& out, const BatchOptio
       block.errors = 0;
       for (std::size_t i = 0; i < block.line_count; ++i) {
         const std::size_t before = block.out.size();
-        evaluators[thread].evaluate_line(block.lines[i], block.out);
+        evaluators[thread](block.lines[i], block.out);
         if (block.out.find("\"status\":\"error\"", before) != std::string::npos) ++block.errors;
       }
     });

@@ -43,9 +43,15 @@ struct BatchCounts {
   std::int64_t errors = 0;
 };
 
+// Appends the answer to a line, line end included; belongs to one thread.
+using LineEvaluator = std::function<void(std::string_view line, std::string& out)>;
+
 // Streams `in` to `out` with `threads` threads (0 = all); the bytes do not depend on how many. Calls `progress` now and
 // then.
 BatchCounts evaluate_batch(std::istream& in, std::ostream& out, const BatchOptions& options, std::size_t threads,
                            const std::function<void(const BatchCounts&)>& progress = {});
+// Likewise with evaluators of one's own, one for each thread.
+BatchCounts evaluate_lines(std::istream& in, std::ostream& out, const std::function<LineEvaluator()>& make,
+                           std::size_t threads, const std::function<void(const BatchCounts&)>& progress = {});
 
 }  // namespace tilewright

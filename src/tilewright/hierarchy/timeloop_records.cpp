@@ -10,6 +10,7 @@
 #include "tilewright/base/json_place.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/hierarchy/evaluator.hpp"
+#include "tilewright/hierarchy/problem_json.hpp"
 
 namespace tilewright::hierarchy {
 namespace {
@@ -80,30 +81,6 @@ Result<Mapping> mapping_of(const JsonPlace& place, const Problem& problem, const
     }
   }
   return check(std::move(mapping), problem, machine, Factors::Exact, place.path);
-}
-
-Result<NamedNumbers> numbers_of(const JsonPlace& place, std::int64_t least) {
-  if (!place.json->is_object()) return place.wrong("an object of whole numbers");
-  NamedNumbers numbers;
-  for (const auto& [name, value] : place.json->items()) {
-    TW_TRY(const std::int64_t number, JsonPlace({&value, place.path + "." + name}).integer(least, kMostCount));
-    numbers.emplace_back(name, number);
-  }
-  return numbers;
-}
-
-Result<Problem> problem_at(const JsonPlace& place) {
-  TW_TRY(const JsonPlace shape_place, place.member("shape"));
-  TW_TRY(const std::string shape_name, shape_place.text());
-  const auto shape = shape_named(shape_name);
-  if (!shape) return shape_place.wrong("conv, dwconv, gconv, gemm or bgemm");
-  TW_TRY(const JsonPlace dims, place.member("dims"));
-  TW_TRY(const NamedNumbers bounds, numbers_of(dims, 1));
-  NamedNumbers coefficients;
-  if (const auto given = place.find("coefficients")) {
-    TW_TRY(coefficients, numbers_of(*given, -kMostCount));
-  }
-  return problem_of(*shape, bounds, coefficients, place.path);
 }
 
 Json network_json(const Machine& machine, const Problem& problem, const Analysis& analysis, std::size_t index) {

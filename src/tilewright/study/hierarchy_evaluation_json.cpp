@@ -7,25 +7,8 @@
 #include "tilewright/study/network_json.hpp"
 
 namespace tilewright {
-namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json cost_json(const HierarchyEvaluatedLayer& result, const hierarchy::Machine& machine) {
-  const hierarchy::Analysis& analysis = *result.analysis;
-  const hierarchy::Cost& cost = analysis.cost;
-  return {{"cycles", cost.cycles.value},
-          {"milliseconds", static_cast<double>(cost.cycles.value) / (machine.clock_ghz * 1e6)},
-          {"energy_pj", cost.energy.value},
-          {"edp", cost.edp()},
-          {"macs", analysis.computes},
-          {"utilisation", cost.utilization},
-          {"bottleneck", level_name(machine, cost.bottleneck)},
-          {"mac_energy_pj", analysis.mac_energy.value},
-          {"levels", levels_json(analysis, result.layer.problem, machine)}};
-}
-
-}  // namespace
 
 std::string to_json(const HierarchyEvaluationStudy& study) {
   Json json{{"version", TILEWRIGHT_VERSION},       {"network", study.network},
@@ -39,7 +22,7 @@ std::string to_json(const HierarchyEvaluationStudy& study) {
                {"problem", to_json(layer.problem)},
                {"status", result.analysis ? "ok" : "error"}};
     if (result.analysis) {
-      entry["cost"] = cost_json(result, study.machine);
+      entry["cost"] = cost_json(*result.analysis, layer.problem, study.machine);
     } else {
       entry.update(result.infeasible ? misfit_json(*result.infeasible, study.machine) : Json{{"reason", "no-mapping"}});
       entry["msg"] = result.failure;

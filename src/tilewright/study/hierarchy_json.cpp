@@ -29,6 +29,19 @@ Json levels_json(const hierarchy::Analysis& analysis, const hierarchy::Problem& 
   return levels;
 }
 
+Json cost_json(const hierarchy::Analysis& analysis, const hierarchy::Problem& problem, const hierarchy::Machine& machine) {
+  const hierarchy::Cost& cost = analysis.cost;
+  return {{"cycles", cost.cycles.value},
+          {"milliseconds", static_cast<double>(cost.cycles.value) / (machine.clock_ghz * 1e6)},
+          {"energy_pj", cost.energy.value},
+          {"edp", cost.edp()},
+          {"macs", analysis.computes},
+          {"utilisation", cost.utilization},
+          {"bottleneck", level_name(machine, cost.bottleneck)},
+          {"mac_energy_pj", analysis.mac_energy.value},
+          {"levels", levels_json(analysis, problem, machine)}};
+}
+
 Json misfit_json(const hierarchy::Infeasible& misfit, const hierarchy::Machine& machine) {
   return {{"reason", name_of(misfit.reason)},
           {"level", level_name(machine, misfit.level)},
