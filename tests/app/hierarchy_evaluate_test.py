@@ -1,4 +1,4 @@
-"""`tilewright evaluate` on machines with memory levels: costs, splits, what does not fit, what is refused.
+"""`tilewright evaluate` and `tilewright explain` on machines with memory levels: costs, splits, what does not fit and why, what is refused.
 
 hierarchy_evaluate_test.py PROGRAM DATA
 """
@@ -173,6 +173,58 @@ class Cases(Base):
         many.write_text(self.EXAMPLES.read_text() * 300)
         self.assertEqual(self.done("evaluate", "--cases", many, "--threads", 1, code=3),
                          self.done("evaluate", "--cases", many, "--threads", 2, code=3))
+
+
+class Explain(Base):
+    def too_large(self):
+        mapping = self.folder / "mapping.yaml"
+        mapping.write_text(OUTERMOST.replace("K384, ", "").replace("keep: [Weights]}", "keep: [Weights], time: [K384]}"))
+        return mapping
+
+    def test_the_change_that_is_told_makes_it_fit(self):
+        text = self.done("explain", *CONV3, "--mapping", self.too_large(), code=3)
+        self.assertIn("does not fit (capacity): level 'weights' holds 384 words, expected at most 224", text)
+        self.assertIn("384 words in a copy of weights instead of 224", text)
+        [layer] = json.loads(self.done("explain", *CONV3, "--mapping", self.too_large(), "--json", code=3))["layers"]
+        self.assertEqual(layer["machine"], [{"what": "capacity", "level": "weights", "from": 224, "to": 384}])
+        # A machine with it takes the mapping; one word less does not.
+        machine = json.loads(self.done("map", "zoo:alexnet", "--layer", "conv3", "--hardware", "zoo:eyeriss-dram", "--samples", 1,
+                                       "--search", "random", "--json"))["machine"]
+        self.assertEqual(machine.count("capacity: 224"), 1)
+        for capacity, code in ((384, 0), (383, 3)):
+            changed = self.folder / "machine.yaml"
+            changed.write_text(machine.replace("capacity: 224", f"capacity: {capacity}"))
+            self.done("evaluate", *CONV3[:4], "--hardware", changed, "--mapping", self.too_large(), code=code)
+        # The mapping with its loops moved fits the machine that there is.
+        self.assertTrue(layer["moves"])
+        moved = self.folder / "moved.yaml"
+        moved.write_text(layer["mapping"])
+        self.done("evaluate", *CONV3, "--mapping", moved)
+        self.assertIn("feasible", self.done("explain", *CONV3, "--mapping", moved))
+
+    def test_without_a_mapping_the_nearest_is_told(self):
+        self.assertIn("the nearest classic dataflow", self.done("explain", *CONV3))
+        text = self.done("explain", *CONV3, "--max-latency", 1000, code=3)
+        self.assertIn("fits the machine, but not the limits", text)
+        wanted = text.rsplit("--max-latency ", 1)[1].strip()
+        self.done("explain", *CONV3, "--max-latency", wanted)
+
+    def test_map_says_how_to_ask_when_nothing_fits(self):
+        machine = self.folder / "machine.yaml"
+        machine.write_text("format: tilewright-accelerator-2\nmac: {instances: 4}\nlevels:\n- {name: registers, instances: 4, capacity: "
+                           "2, keep: [weights, inputs, outputs]}\n- {name: dram, technology: dram}\n")
+        text = self.done("map", "zoo:alexnet", "--layer", "conv3", "--hardware", machine, "--search", "random", "--samples", 10,
+                         "-o", self.folder / "run", code=3)
+        command = text.split("`")[1]
+        self.assertTrue(command.startswith("tilewright explain "), text)
+        told = self.done(*command.split()[1:], code=3)
+        self.assertIn("3 words in a copy of registers instead of 2", told)
+        self.assertIn("No move of loops was found", told)
+        self.assertIn("0 of 1 layers evaluated again", self.done("verify", self.folder / "run"))
+
+    def test_what_does_not_go_together_is_said(self):
+        self.refused("explain", *CONV3, "--max-l1", 5, saying="does not go with machines of memory levels")
+        self.refused("explain", *CONV3, "--dataflow", "nvdla", saying="is not known")
 
 
 if __name__ == "__main__":

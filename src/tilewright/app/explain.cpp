@@ -5,6 +5,7 @@
 #include "tilewright/app/print.hpp"
 #include "tilewright/app/verb.hpp"
 #include "tilewright/report/evaluation.hpp"
+#include "tilewright/report/hierarchy_evaluation.hpp"
 #include "tilewright/study/common_options.hpp"
 
 namespace tilewright {
@@ -17,10 +18,14 @@ struct ExplainArguments {
 };
 
 int run_explain(const ExplainArguments& arguments) {
-  const Result<ExplanationStudy> study = explain(arguments.options, arguments.limits);
-  if (!study) return report(study.error());
-  print(arguments.json ? to_json(*study) : to_text(*study));
-  return is_feasible(*study) ? kExitDone : kExitInfeasible;
+  const Result<AnyExplanation> any = explain_any(arguments.options, arguments.limits);
+  if (!any) return report(any.error());
+  return std::visit(
+      [&](const auto& study) {
+        print(arguments.json ? to_json(study) : to_text(study));
+        return is_feasible(study) ? kExitDone : kExitInfeasible;
+      },
+      *any);
 }
 
 }  // namespace
@@ -40,7 +45,9 @@ Verb explain_verb() {
                     {{"tilewright explain --network zoo:resnet18 --layer conv2_1 --hardware zoo:eyeriss --dataflow eyeriss",
                       "what it needs of what there is"},
                      {"tilewright explain --network zoo:alexnet --layer conv3 --hardware zoo:eyeriss",
-                      "without a mapping: the classic dataflow that is nearest to fitting"}}),
+                      "without a mapping: the classic dataflow that is nearest to fitting"},
+                     {"tilewright explain --network zoo:alexnet --layer conv3 --hardware zoo:eyeriss-dram",
+                      "likewise on a machine with memory levels"}}),
       .run = [arguments] { return run_explain(*arguments); }};
 }
 

@@ -2,6 +2,7 @@
 
 #include "tilewright/base/text.hpp"
 #include "tilewright/report/evaluation.hpp"
+#include "tilewright/report/explanation_parts.hpp"
 
 namespace tilewright {
 namespace {
@@ -63,22 +64,6 @@ std::string relaxation_text(const Relaxation& relaxation) {
   return text;
 }
 
-std::string limits_text(const Limits& limits, const Metrics& metrics) {
-  std::string text;
-  std::string relaxed;
-  for (const auto& [metric, limit] : limits_of(limits)) {
-    const double value = value_of(metric, metrics);
-    text += fmt::format("    {:<24} {:>14.6g} {} of {:.6g}", name_of(metric), value, unit_of(metric), limit);
-    if (value > limit) {
-      text += fmt::format(": {:.4g} times too much", value / limit);
-      relaxed += fmt::format(" --max-{} {}", name_of(metric), value);
-    }
-    text += "\n";
-  }
-  if (!relaxed.empty()) text += fmt::format("  It keeps the limits with{}\n", relaxed);
-  return text;
-}
-
 std::string layer_text(const ExplainedLayer& layer, const ExplanationStudy& study) {
   if (!layer.candidate) return fmt::format("  no mapping: {}\n", layer.candidate.error().message);
   const Candidate& candidate = *layer.candidate;
@@ -94,6 +79,22 @@ std::string layer_text(const ExplainedLayer& layer, const ExplanationStudy& stud
 }
 
 }  // namespace
+
+std::string limits_text(const Limits& limits, const Metrics& metrics) {
+  std::string text;
+  std::string relaxed;
+  for (const auto& [metric, limit] : limits_of(limits)) {
+    const double value = value_of(metric, metrics);
+    text += fmt::format("    {:<24} {:>14.6g} {} of {:.6g}", name_of(metric), value, unit_of(metric), limit);
+    if (value > limit) {
+      text += fmt::format(": {:.4g} times too much", value / limit);
+      relaxed += fmt::format(" --max-{} {}", name_of(metric), value);
+    }
+    text += "\n";
+  }
+  if (!relaxed.empty()) text += fmt::format("  It keeps the limits with{}\n", relaxed);
+  return text;
+}
 
 std::string to_text(const ExplanationStudy& study) {
   std::string text;

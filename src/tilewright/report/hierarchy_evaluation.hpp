@@ -1,9 +1,10 @@
-// Evaluations on machines with memory levels for people and for tables.
+// Evaluations and explanations on machines with memory levels for people and for tables.
 #pragma once
 
 #include <string>
 
 #include "tilewright/study/hierarchy_evaluation.hpp"
+#include "tilewright/study/hierarchy_explanation.hpp"
 
 namespace tilewright {
 
@@ -13,5 +14,7 @@ std::string to_text(const HierarchyEvaluationStudy& study);
 std::string to_csv(const HierarchyEvaluationStudy& study);
 // Energy by level and utilisation, layer by layer: a self-contained picture.
 std::string to_svg(const HierarchyEvaluationStudy& study);
+
+std::string to_text(const HierarchyExplanationStudy& study);
 
 }  // namespace tilewright

@@ -51,6 +51,9 @@ struct JobOf : DesignJob {
   }
 };
 
+// `tilewright explain` with what the layer was searched for: for those who find no mapping.
+std::string explain_command(const DesignJob& job, const std::string& layer);
+
 // The job outlives the task.
 SearchTask task_of(const DesignJob& job);
 

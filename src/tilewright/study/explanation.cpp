@@ -7,6 +7,7 @@
 
 #include "tilewright/mapping/dataflows.hpp"
 #include "tilewright/space/mapping_outcome.hpp"
+#include "tilewright/study/explanation_parts.hpp"
 #include "tilewright/study/mapping_job.hpp"
 
 namespace tilewright {
@@ -80,15 +81,6 @@ Json relaxation_json(const Relaxation& relaxation) {
   return json;
 }
 
-Json limits_json(const Limits& limits, const Metrics& metrics) {
-  Json json = Json::object();
-  for (const auto& [metric, limit] : limits_of(limits)) {
-    const double value = value_of(metric, metrics);
-    json[std::string(name_of(metric))] = {{"limit", limit}, {"value", value}, {"factor", value / limit}};
-  }
-  return json;
-}
-
 Json layer_json(const ExplainedLayer& layer, const ExplanationStudy& study) {
   Json json{{"name", layer.name}};
   if (!layer.candidate) {
@@ -107,6 +99,15 @@ Json layer_json(const ExplainedLayer& layer, const ExplanationStudy& study) {
 }
 
 }  // namespace
+
+Json limits_json(const Limits& limits, const Metrics& metrics) {
+  Json json = Json::object();
+  for (const auto& [metric, limit] : limits_of(limits)) {
+    const double value = value_of(metric, metrics);
+    json[std::string(name_of(metric))] = {{"limit", limit}, {"value", value}, {"factor", value / limit}};
+  }
+  return json;
+}
 
 Result<ExplanationStudy> explain(const EvaluationOptions& options, const LimitOptions& limits) {
   TW_TRY(const EvaluationJob job, explained_job(options, limits));

@@ -17,7 +17,7 @@ namespace {
 
 using hierarchy::Mapping;
 
-Result<Done> check_options(const EvaluationOptions& options) {
+Result<Done> check_options(const EvaluationOptions& options, NoMapping without) {
   if (options.model != Model::Sound || options.constraints != Constraints::Hard) {
     return invalid(fmt::format(
         "{} does not go with machines of memory levels, expected it to be left out",
@@ -26,7 +26,7 @@ Result<Done> check_options(const EvaluationOptions& options) {
   if (!options.mapping.empty() && !options.dataflow.empty()) {
     return invalid("--mapping and --dataflow are both given, expected one of them");
   }
-  if (options.mapping.empty() && options.dataflow.empty()) {
+  if (without == NoMapping::Refused && options.mapping.empty() && options.dataflow.empty()) {
     return invalid("neither --mapping nor --dataflow is given, expected one of them");
   }
   return Done{};
@@ -54,18 +54,14 @@ Result<Mapping> classic_mapping(const std::string& name, const LoopLayer& layer,
 }
 
 // What the judge does not count, or the restriction forbids, is no mapping.
-Result<Mapping> mapping_of(const LoopLayer& layer, const MappingFile& file, const std::string& restriction,
-                           const EvaluationOptions& options, const HierarchyEvaluationJob& job) {
+Result<Mapping> mapping_of(const LoopLayer& layer, const MappingFile& file, const EvaluationOptions& options,
+                           const std::optional<hierarchy::Restriction>& restriction, const HierarchyEvaluationJob& job) {
   if (const auto refused = hierarchy::refusal(job.judge, layer.problem)) return invalid(*refused);
-  HierarchySpaceOptions space{.judge = job.judge};
-  if (!restriction.empty()) {
-    TW_TRY(space.restriction,
-           hierarchy::restriction_from_timeloop(restriction, options.levels.restrict_to, layer.problem, job.machine));
-  }
-  if (options.mapping.empty()) return classic_mapping(options.dataflow, layer, job, space);
+  if (options.mapping.empty() && options.dataflow.empty()) return invalid("no mapping is named");
+  if (options.mapping.empty()) return classic_mapping(options.dataflow, layer, job, {job.judge, restriction});
   TW_TRY(Mapping mapping, mapping_in(file, layer.problem, job));
-  if (!space.restriction) return mapping;
-  if (auto forbidden = violation(*space.restriction, mapping, layer.problem, job.machine)) {
+  if (!restriction) return mapping;
+  if (auto forbidden = violation(*restriction, mapping, layer.problem, job.machine)) {
     return invalid(fmt::format("{}: {}", file.where, *forbidden));
   }
   return mapping;
@@ -73,8 +69,8 @@ Result<Mapping> mapping_of(const LoopLayer& layer, const MappingFile& file, cons
 
 }  // namespace
 
-Result<HierarchyEvaluationJob> read_hierarchy_evaluation_job(const EvaluationOptions& options) {
-  TW_TRY([[maybe_unused]] const Done checked, check_options(options));
+Result<HierarchyEvaluationJob> read_hierarchy_evaluation_job(const EvaluationOptions& options, NoMapping without) {
+  TW_TRY([[maybe_unused]] const Done checked, check_options(options, without));
   HierarchyEvaluationJob job;
   job.judge = options.levels.judge.value_or(hierarchy::Judge::Hierarchy);
   TW_TRY(job.machine, hierarchy::read_machine(options.hardware, options.levels.energies));
@@ -96,12 +92,18 @@ Result<HierarchyEvaluationJob> read_hierarchy_evaluation_job(const EvaluationOpt
   job.network = std::move(network.name);
   job.coverage = std::move(network.coverage);
   for (LoopLayer& layer : network.layers) {
-    Result<hierarchy::Mapping> mapping = mapping_of(layer, file, restriction, options, job);
-    job.layers.push_back({std::move(layer), std::move(mapping)});
+    std::optional<hierarchy::Restriction> allowed;
+    if (!restriction.empty()) {
+      TW_TRY(allowed,
+             hierarchy::restriction_from_timeloop(restriction, options.levels.restrict_to, layer.problem, job.machine));
+    }
+    Result<hierarchy::Mapping> mapping = mapping_of(layer, file, options, allowed, job);
+    job.layers.push_back({std::move(layer), std::move(allowed), std::move(mapping)});
   }
   // One layer without a mapping is that layer's answer; none with one is a wrong file or name.
   const auto mapped = [](const HierarchyLayerJob& layer) { return static_cast<bool>(layer.mapping); };
-  if (std::ranges::none_of(job.layers, mapped)) return job.layers.front().mapping.error();
+  const bool named = !options.mapping.empty() || !options.dataflow.empty();
+  if (named && std::ranges::none_of(job.layers, mapped)) return job.layers.front().mapping.error();
   return job;
 }
 

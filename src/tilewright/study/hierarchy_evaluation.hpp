@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "tilewright/hierarchy/evaluator.hpp"
-#include "tilewright/hierarchy/mapping.hpp"
+#include "tilewright/hierarchy/restriction.hpp"
 #include "tilewright/study/evaluation.hpp"
 #include "tilewright/study/loop_network.hpp"
 
 namespace tilewright {
 
 struct HierarchyLayerJob : LoopLayer {
+  std::optional<hierarchy::Restriction> restriction;
   Result<hierarchy::Mapping> mapping;  // an Error when this layer has none
 };
 
@@ -27,7 +28,9 @@ struct HierarchyEvaluationJob {
 };
 
 // Reads everything the options name. Wrong input is an Error; a single layer without a mapping is not.
-Result<HierarchyEvaluationJob> read_hierarchy_evaluation_job(const EvaluationOptions& options);
+enum class NoMapping : std::uint8_t { Refused, Allowed };  // where neither a file nor a dataflow is named
+Result<HierarchyEvaluationJob> read_hierarchy_evaluation_job(const EvaluationOptions& options,
+                                                             NoMapping without = NoMapping::Refused);
 
 // A job of either kind of machine.
 using AnyEvaluationJob = std::variant<EvaluationJob, HierarchyEvaluationJob>;

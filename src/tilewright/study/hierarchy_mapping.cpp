@@ -24,6 +24,7 @@ HierarchyLayer to_layer(const HierarchyProblem& problem, const Ledger& ledger, c
   if (!job.options.no_classics) layer.ledger.classics = std::ssize(problem.classics);
   if (ledger.best) layer.found.emplace(HierarchyLayer::Found{}).mapping = problem.mappings().mapping(ledger.best->point);
   judge(layer, problem.mappings(), problem.classics, job.options.objective);
+  if (!layer.found) layer.explain = explain_command(job, problem.name);
   return layer;
 }
 
@@ -115,9 +116,9 @@ std::vector<std::string> remarks_of(const HierarchyStudy& study) {
   }
   for (const HierarchyLayer& layer : study.layers) {
     if (layer.found) continue;
-    remarks.push_back(
-        fmt::format("Layer {}: none of {} samples is feasible ({}).", layer.name, with_thousands(layer.ledger.samples),
-                    layer.rejected.empty() ? "no sample was drawn" : "mostly " + layer.rejected.front().first));
+    remarks.push_back(fmt::format(
+        "Layer {}: none of {} samples is feasible ({}); `{}` tells more.", layer.name, with_thousands(layer.ledger.samples),
+        layer.rejected.empty() ? "no sample was drawn" : "mostly " + layer.rejected.front().first, layer.explain));
   }
   return remarks;
 }

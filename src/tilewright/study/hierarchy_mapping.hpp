@@ -32,6 +32,7 @@ struct HierarchyLayer {
   std::vector<std::pair<std::string, double>> dataflows;  // the classics that fit, and their objective; best first
   std::optional<Metrics> dataflow_metrics;                // of the best
   std::optional<double> dataflow_factor;                  // its objective by ours
+  std::string explain;                                    // the command that tells more, when nothing was found
 
   Ledger ledger;
   std::vector<std::pair<std::string, std::int64_t>> rejected;  // most frequent first

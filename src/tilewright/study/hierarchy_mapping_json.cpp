@@ -42,6 +42,7 @@ Json to_json(const HierarchyLayer& layer, const HierarchyStudy& study) {
       json["dataflow_factor"] = *layer.dataflow_factor;
     }
   }
+  if (!layer.found) json["explain"] = layer.explain;
   json["dataflows"] = Json::object();
   for (const auto& [name, objective] : layer.dataflows) json["dataflows"][name] = objective;
   json["classics"] = layer.ledger.classics;

@@ -31,6 +31,7 @@ Result<HierarchyLayer> layer_of(const Json& json, const hierarchy::Machine& mach
   for (const auto& [reason, count] : json.at("rejected").items()) {
     layer.rejected.emplace_back(reason, count.get<std::int64_t>());
   }
+  if (json.contains("explain")) layer.explain = json.at("explain").get<std::string>();
   if (!json.contains("mapping")) return layer;
   TW_TRY(layer.found.emplace(HierarchyLayer::Found{}).mapping,
          hierarchy::mapping_from_yaml(json.at("mapping").get<std::string>(), "mapping", layer.problem, machine));

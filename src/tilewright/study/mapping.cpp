@@ -66,20 +66,6 @@ std::optional<Score> true_optimum(const DesignSpace& space, const Objective& obj
   return ledger.best->score;
 }
 
-// `tilewright explain` with what this layer was searched for.
-std::string explain_command(const MappingJob& job, const std::string& layer) {
-  std::string command = fmt::format("tilewright explain --network {} --layer {} --hardware {}",
-                                    shell_word(job.inputs.network), shell_word(layer), shell_word(job.inputs.hardware));
-  if (job.inputs.batch != 1) command += fmt::format(" --batch {}", job.inputs.batch);
-  for (const std::string& dim : job.inputs.dims) command += " --dim " + shell_word(dim);
-  if (job.options.model == Model::Exact) command += " --model exact";  // explain knows no other but the default
-  LimitOptions limits = job.options;
-  for (const OptionField& field : options_of(limits)) {
-    if (const auto value = value_text(field)) command += fmt::format(" {} {}", flag_of(field), *value);
-  }
-  return command;
-}
-
 // The classic to compare with, and to be no worse than: the best that the exact model accepts, where it has a say.
 const Classic* best_classic(const MappingProblem& problem, const MappingJob& job) {
   const auto& classics = problem.classics.fitting;
