@@ -35,6 +35,14 @@ TEST(ThreadPool, NoItemsIsNoWork) {
   pool.for_each(0, [](std::size_t, std::size_t) { FAIL(); });
 }
 
+TEST(ThreadPool, OneItemWakesNobody) {
+  ThreadPool pool(4);
+  int done = 0;
+  pool.for_each(1, [&](std::size_t item, std::size_t thread) { done += item == 0 && thread == 0 ? 1 : 100; });
+  EXPECT_EQ(done, 1);
+  EXPECT_THROW(pool.for_each(1, [](std::size_t, std::size_t) { throw std::runtime_error("one"); }), std::runtime_error);
+}
+
 TEST(ThreadPool, TheLowestFailureIsTheOneReported) {
   ThreadPool pool(4);
   for (int round = 0; round < 50; ++round) {
@@ -58,6 +66,7 @@ TEST(ThreadPool, IsStoppedBetweenItems) {
     EXPECT_GE(done, 10);
     EXPECT_LT(done, 20);
     EXPECT_THROW(pool.for_each(5, [&](std::size_t, std::size_t) { FAIL(); }), Stopped);
+    EXPECT_THROW(pool.for_each(1, [&](std::size_t, std::size_t) { FAIL(); }), Stopped);
     pool.stop_when(nullptr);
     done = 0;
     pool.for_each(100, [&](std::size_t, std::size_t) { ++done; });

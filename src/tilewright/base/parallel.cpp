@@ -37,6 +37,11 @@ void ThreadPool::keep(std::size_t workers) {
 }
 
 void ThreadPool::for_each(std::size_t count, const std::function<void(std::size_t, std::size_t)>& work) {
+  if (count == 0) return;
+  if (count == 1) {  // not worth waking anybody
+    if (stop_ && stop_()) throw Stopped{};
+    return work(0, 0);
+  }
   {
     const std::scoped_lock lock(mutex_);
     work_ = &work;

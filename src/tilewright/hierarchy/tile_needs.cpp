@@ -40,14 +40,13 @@ TileNeeds::TileNeeds(const Problem& problem, const Machine& machine, Judge judge
   }
 }
 
-bool TileNeeds::fits(std::size_t level, TensorMask keeps, const Extents& extents, Outputs outputs) const {
+bool TileNeeds::fits(std::size_t level, TensorMask keeps, const PerTensor<std::int64_t>& words, Outputs outputs) const {
   const Room& room = rooms_[level];
   if (!room.bits) return true;
   double need = 0;
   for (std::size_t tensor = 0; tensor < tensor_count_; ++tensor) {
     if ((keeps >> tensor & 1) == 0) continue;
-    const std::int64_t words = counter_ ? counter_->tile(tensor, extents) : views_[tensor].words(extents);
-    need += static_cast<double>(words) * room.element_bits[static_cast<std::size_t>(outputs)][tensor];
+    need += static_cast<double>(words[tensor]) * room.element_bits[static_cast<std::size_t>(outputs)][tensor];
   }
   return need <= *room.bits;
 }

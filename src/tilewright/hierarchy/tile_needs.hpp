@@ -17,10 +17,16 @@ class TileNeeds {
   // An output is a partial sum or not by loops that may not be known yet.
   enum class Outputs : std::uint8_t { Narrowest, Widest };
 
-  // Whether the level has room for the tiles of the tensors it keeps when they cover `extents`. With the narrowest outputs
-  // never false where the judge finds room, with the widest never true where it does not; larger extents never fit where
-  // smaller ones do not.
-  bool fits(std::size_t level, TensorMask keeps, const Extents& extents, Outputs outputs) const;
+  // Words of the tensor's tile when it covers `extents`.
+  std::int64_t words(std::size_t tensor, const Extents& extents) const {
+    return counter_ ? counter_->tile(tensor, extents) : views_[tensor].words(extents);
+  }
+
+  bool is_limited(std::size_t level) const { return rooms_[level].bits.has_value(); }
+  // Whether the level has room for tiles of so many `words` of the tensors it keeps. With the narrowest outputs never false
+  // where the judge finds room, with the widest never true where it does not; larger tiles never fit where smaller ones do
+  // not.
+  bool fits(std::size_t level, TensorMask keeps, const PerTensor<std::int64_t>& words, Outputs outputs) const;
 
  private:
   std::vector<TensorView> views_;        // judge timeloop

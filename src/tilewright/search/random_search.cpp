@@ -1,7 +1,8 @@
 #include "tilewright/search/random_search.hpp"
 
 #include <algorithm>
-#include <unordered_set>
+
+#include "tilewright/search/seen_points.hpp"
 
 namespace tilewright {
 namespace {
@@ -15,24 +16,21 @@ class RandomSearcher final : public PointSearcher {
     const std::size_t count = std::min(most, static_cast<std::size_t>(options_.batch));
     for (std::size_t n = 0; n < count; ++n) {
       Point point = random_point(space_, rng_);
-      for (std::int64_t tried = 1; tried < options_.tries && seen_.contains(hash_of(point)); ++tried) {
-        point = random_point(space_, rng_);
-      }
-      seen_.insert(hash_of(point));
+      for (std::int64_t tried = 1; !seen_.add(point) && tried < options_.tries; ++tried) point = random_point(space_, rng_);
       points.push_back(std::move(point));
     }
   }
 
   void tell(std::span<const Point>, std::span<const Verdict>) override {}
   void notice(std::span<const Point> points, std::span<const Verdict>) override {
-    for (const Point& point : points) seen_.insert(hash_of(point));
+    for (const Point& point : points) seen_.add(point);
   }
 
  private:
   const DesignSpace& space_;
   RandomOptions options_;
   Rng rng_;
-  std::unordered_set<std::uint64_t> seen_;
+  SeenPoints seen_;
 };
 
 }  // namespace

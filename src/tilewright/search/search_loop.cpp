@@ -150,7 +150,7 @@ bool SearchLoop::take_round(Searcher& searcher) {
     Ledger& ledger = ledgers_[proposal.problem];
     TW_ASSERT(ledger.samples < samples_);
     ++ledger.samples;
-    if (!seen_[proposal.problem].insert(hash_of(proposal.point)).second) ++ledger.repeated;
+    if (!seen_[proposal.problem].add(proposal.point)) ++ledger.repeated;
     tell_limits(ledger, objective_.limits, proposal.point, outcomes_[i]);
     if (verdict.feasible) {
       ++ledger.valid;

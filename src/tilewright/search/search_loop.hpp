@@ -9,12 +9,12 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <unordered_set>
 #include <vector>
 
 #include "tilewright/base/parallel.hpp"
 #include "tilewright/search/pareto.hpp"
 #include "tilewright/search/searcher.hpp"
+#include "tilewright/search/seen_points.hpp"
 
 namespace tilewright {
 
@@ -107,7 +107,7 @@ class SearchLoop {
   ThreadPool& threads_;
   Memory* memory_;
   std::vector<Ledger> ledgers_;
-  std::vector<std::unordered_set<std::uint64_t>> seen_;
+  std::vector<SeenPoints> seen_;
   std::vector<std::vector<std::unique_ptr<PointEvaluator>>> evaluators_;  // thread × problem, made when first needed
   std::vector<Proposal> proposals_;
   std::vector<Outcome> outcomes_;

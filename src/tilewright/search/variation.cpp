@@ -167,6 +167,7 @@ Point Variation::stepped(const Point& point, double changes, Rng& rng) {
   if (free_.empty()) return result;
   mark(changes, rng);
   // In order, so that a value is chosen among what is legal after the changes before it.
+  bool changed_before = false;
   for (std::size_t p = 0; p < result.size(); ++p) {
     space_.choices(result, p, choices_);
     if (!choices_.contains(result[p])) result[p] = choices_.nearest(result[p]);
@@ -175,11 +176,16 @@ Point Variation::stepped(const Point& point, double changes, Rng& rng) {
       result[p] = scaled(result[p], marks_[p]);
     } else if (space_.parameters()[p].role == Role::Order && rng.uniform() < kSwap) {
       std::swap(result[p], result[companion(p, rng)]);
+      changed_before = true;  // or this one, to what may not be legal
     } else {
       result[p] = step(result, p, rng);
     }
   }
-  repair(space_, result);
+  if (changed_before) {
+    repair(space_, result);
+  } else {
+    space_.canonicalise(result);
+  }
   return result;
 }
 

@@ -7,11 +7,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <unordered_set>
 #include <vector>
 
 #include "tilewright/base/rng.hpp"
 #include "tilewright/search/searcher.hpp"
+#include "tilewright/search/seen_points.hpp"
 
 namespace tilewright {
 
@@ -20,16 +20,6 @@ bool is_better(const Verdict& a, const Verdict& b);
 
 // Natural logarithm of the score; later entries of a lexicographic one count a thousandth of the one before. Feasible only.
 double log_score(const Verdict& verdict);
-
-// Points that were proposed before.
-class SeenPoints {
- public:
-  bool add(PointView point) { return hashes_.insert(hash_of(point)).second; }  // false when it was there already
-  bool contains(PointView point) const { return hashes_.contains(hash_of(point)); }
-
- private:
-  std::unordered_set<std::uint64_t> hashes_;
-};
 
 class Variation {
  public:

@@ -1,6 +1,7 @@
 #include "tilewright/space/hierarchy_space.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 
@@ -26,42 +27,44 @@ class HierarchyPointEvaluator final : public PointEvaluator {
       : space_(space), is_checked_(is_checked), evaluator_(space.problem(), space.machine(), {.judge = space.judge()}) {}
 
   Outcome evaluate(PointView point) override {
-    const Mapping mapping = space_.mapping(point);
-    if (is_checked_ && violation(space_.restriction(), mapping, space_.problem(), space_.machine())) {
+    space_.set_mapping(point, mapping_);
+    if (is_checked_ && violation(space_.restriction(), mapping_, space_.problem(), space_.machine())) {
       return {false, kRestrictedReason, {}};
     }
-    return outcome_of(evaluator_.evaluate(mapping), computes(space_.problem()), space_.machine());
+    return outcome_of(evaluator_.evaluate(mapping_), computes(space_.problem()), space_.machine());
   }
 
  private:
   const HierarchySpace& space_;
   bool is_checked_;
   hierarchy::Evaluator evaluator_;
+  Mapping mapping_;
 };
+
+// Stable; for a handful of items, which std::stable_sort would take to the heap.
+template <typename T, typename KeyOf>
+void sort_few(T* begin, T* end, KeyOf key_of) {
+  for (T* next = begin; next != end; ++next) {
+    const T item = *next;
+    const auto key = key_of(item);
+    T* at = next;
+    for (; at != begin && key < key_of(*(at - 1)); --at) *at = *(at - 1);
+    *at = item;
+  }
+}
 
 }  // namespace
 
-void HierarchySpace::set_factors(PointView point, Factors& factors) const {
-  factors = fixed_;
+HierarchySpace::Standing HierarchySpace::standing(PointView point) const {
+  Standing standing = fixed_standing_;
   for (const auto& [begin, end] : primes_) {
     for (std::size_t p = begin; p < end; ++p) {
       const Place& place = places_[static_cast<std::size_t>(point[p])];
-      factors[place.level][static_cast<std::size_t>(place.axis)][meanings_[p].dim] *= meanings_[p].prime;
+      std::uint16_t& dims = standing[place.level][static_cast<std::size_t>(place.axis)];
+      dims = static_cast<std::uint16_t>(dims | 1u << meanings_[p].dim);
     }
   }
-}
-
-TensorMask HierarchySpace::keeps(PointView point, std::uint8_t level) const {
-  TensorMask mask = kept_[level];
-  for (std::size_t p = 0; p < meanings_.size() && meanings_[p].kind == Meaning::Kind::Keep; ++p) {
-    if (meanings_[p].level == level && point[p] == 1) mask = static_cast<TensorMask>(mask | 1u << meanings_[p].dim);
-  }
-  return mask;
-}
-
-bool HierarchySpace::stands(const Factors& factors, const Meaning& rank) const {
-  const auto& level = factors[rank.level];
-  return rank.kind == Meaning::Kind::Order ? level[2][rank.dim] > 1 : level[0][rank.dim] * level[1][rank.dim] > 1;
+  return standing;
 }
 
 void HierarchySpace::canonicalise(std::span<std::int32_t> point) const {
@@ -73,68 +76,97 @@ void HierarchySpace::canonicalise(std::span<std::int32_t> point) const {
       first = last;
     }
   }
-  Factors factors;
-  set_factors(point, factors);
+  const Standing standing = this->standing(point);
   for (const Group& group : groups_) {
-    InlineVector<std::size_t, hierarchy::kMostDims> standing;
+    const auto& [along_x, along_y, in_time] = standing[group.level];
+    const std::uint32_t dims = group.spatial ? along_x | along_y : in_time;
+    // Ranks compare loops of one axis.
+    const std::uint32_t last = group.spatial ? along_y : 0;
+    InlineVector<std::size_t, hierarchy::kMostDims> ranked;
     for (std::size_t p = group.begin; p < group.end; ++p) {
-      if (stands(factors, meanings_[p])) {
-        standing.push_back(p);
+      if ((dims >> meanings_[p].dim & 1) != 0) {
+        ranked.push_back(p);
       } else {
         point[p] = 0;
       }
     }
-    // Ranks compare loops of one axis.
-    std::ranges::stable_sort(standing, {}, [&](std::size_t p) {
-      return std::pair(group.spatial && factors[group.level][1][meanings_[p].dim] > 1, point[p]);
-    });
-    for (std::size_t rank = 0; rank < standing.size(); ++rank) point[standing[rank]] = static_cast<std::int32_t>(rank);
+    sort_few(ranked.begin(), ranked.end(), [&](std::size_t p) { return std::pair(last >> meanings_[p].dim & 1, point[p]); });
+    for (std::size_t rank = 0; rank < ranked.size(); ++rank) point[ranked[rank]] = static_cast<std::int32_t>(rank);
   }
 }
 
-// Loops of one block: those that the restriction wants inside, those with a rank, those it wants outside.
-void HierarchySpace::set_order(Block& block, PointView point, std::uint8_t level, bool spatial) const {
-  const BlockRestriction& wanted = spatial ? restriction_.levels[level].spatial : restriction_.levels[level].temporal;
-  const auto dim_count = static_cast<std::uint8_t>(problem_.dims.size());
-  std::array<std::int32_t, hierarchy::kMostDims> rank;
-  rank.fill(static_cast<std::int32_t>(hierarchy::kMostDims));
-  for (const Group& group : groups_) {
-    if (group.level != level || group.spatial != spatial) continue;
-    for (std::size_t p = group.begin; p < group.end; ++p)
-      rank[meanings_[p].dim] = static_cast<std::int32_t>(hierarchy::kMostDims) + point[p];
-  }
-  for (std::size_t at = 0; at < wanted.innermost.size(); ++at) rank[wanted.innermost[at]] = static_cast<std::int32_t>(at);
-  for (std::size_t at = 0; at < wanted.outermost.size(); ++at)
-    rank[wanted.outermost[at]] = static_cast<std::int32_t>(3 * hierarchy::kMostDims + at);
-  std::stable_sort(block.order.begin(), block.order.begin() + dim_count,
-                   [&](std::uint8_t a, std::uint8_t b) { return rank[a] < rank[b]; });
+// Dimensions in the order of their ranks, those of `last` after all others.
+void HierarchySpace::set_order(Block& block, const Ranks& ranks, std::uint32_t last) const {
+  sort_few(block.order.data(), block.order.data() + problem_.dims.size(),
+           [&](std::uint8_t dim) { return std::pair(last >> dim & 1, ranks[dim]); });
 }
 
-Mapping HierarchySpace::mapping(PointView point) const {
-  Factors factors;
-  set_factors(point, factors);
-  Mapping mapping;
+// What does not depend on the point.
+void HierarchySpace::set_outline() {
+  constexpr auto kRanks = static_cast<std::int32_t>(hierarchy::kMostDims);
   const auto dim_count = static_cast<std::uint8_t>(problem_.dims.size());
   for (std::uint8_t index = 0; index < machine_.levels.size(); ++index) {
     hierarchy::LevelMapping level;
-    level.keeps = keeps(point, index);
+    level.keeps = kept_[index];
     for (std::uint8_t dim = 0; dim < dim_count; ++dim) {
-      level.temporal.factors[dim] = factors[index][2][dim];
-      level.spatial.factors[dim] = factors[index][0][dim] * factors[index][1][dim];
+      const auto& factors = fixed_[index];
+      level.spatial.factors[dim] = factors[0][dim] * factors[1][dim];
+      level.temporal.factors[dim] = factors[2][dim];
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        if (factors[axis][dim] == 1) continue;
+        fixed_standing_[index][axis] = static_cast<std::uint16_t>(fixed_standing_[index][axis] | 1u << dim);
+      }
     }
-    set_order(level.temporal, point, index, false);
-    set_order(level.spatial, point, index, true);
-    if (spreads_in_fixed_order(index)) {
-      level.spatial.split = *restriction_.levels[index].spatial.split;
-    } else {
-      const auto lies_along_x = [&](std::uint8_t dim) { return factors[index][1][dim] == 1; };
-      const auto y =
-          std::stable_partition(level.spatial.order.begin(), level.spatial.order.begin() + dim_count, lies_along_x);
-      level.spatial.split = static_cast<std::uint8_t>(y - level.spatial.order.begin());
+    outline_.levels.push_back(level);
+    // Loops of one block: those that the restriction wants inside, those with a rank, those it wants outside.
+    for (const bool spatial : {false, true}) {
+      const BlockRestriction& wanted = spatial ? restriction_.levels[index].spatial : restriction_.levels[index].temporal;
+      Ranks& ranks = outline_ranks_[index][spatial ? 1 : 0];
+      ranks.fill(kRanks);
+      for (std::size_t at = 0; at < wanted.innermost.size(); ++at)
+        ranks[wanted.innermost[at]] = static_cast<std::int32_t>(at);
+      for (std::size_t at = 0; at < wanted.outermost.size(); ++at)
+        ranks[wanted.outermost[at]] = 3 * kRanks + static_cast<std::int32_t>(at);
     }
-    mapping.levels.push_back(level);
   }
+}
+
+Mapping HierarchySpace::mapping(PointView point) const {
+  Mapping mapping;
+  set_mapping(point, mapping);
   return mapping;
+}
+
+void HierarchySpace::set_mapping(PointView point, Mapping& mapping) const {
+  mapping = outline_;
+  std::array<std::uint32_t, hierarchy::kMostLevels> along_y;
+  for (std::size_t index = 0; index < mapping.levels.size(); ++index) along_y[index] = fixed_standing_[index][1];
+  for (std::size_t p = 0; p < rank_begin_; ++p) {
+    const Meaning& meaning = meanings_[p];
+    if (meaning.kind == Meaning::Kind::Keep) {
+      TensorMask& keeps = mapping.levels[meaning.level].keeps;
+      if (point[p] == 1) keeps = static_cast<TensorMask>(keeps | 1u << meaning.dim);
+      continue;
+    }
+    const Place& place = places_[static_cast<std::size_t>(point[p])];
+    hierarchy::LevelMapping& level = mapping.levels[place.level];
+    (place.axis == Axis::Time ? level.temporal : level.spatial).factors[meaning.dim] *= meaning.prime;
+    if (place.axis == Axis::Y) along_y[place.level] |= 1u << meaning.dim;
+  }
+  auto ranks = outline_ranks_;
+  for (const Group& group : groups_) {
+    for (std::size_t p = group.begin; p < group.end; ++p)
+      ranks[group.level][group.spatial ? 1 : 0][meanings_[p].dim] += point[p];
+  }
+  for (std::uint8_t index = 0; index < mapping.levels.size(); ++index) {
+    hierarchy::LevelMapping& level = mapping.levels[index];
+    set_order(level.temporal, ranks[index][0], 0);
+    const bool fixed = spreads_in_fixed_order(index);
+    set_order(level.spatial, ranks[index][1], fixed ? 0 : along_y[index]);
+    level.spatial.split =
+        fixed ? *restriction_.levels[index].spatial.split
+              : static_cast<std::uint8_t>(static_cast<int>(problem_.dims.size()) - std::popcount(along_y[index]));
+  }
 }
 
 namespace {

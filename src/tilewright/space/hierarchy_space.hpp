@@ -51,6 +51,7 @@ class HierarchySpace final : public DesignSpace {
   double log10_size() const override;
 
   hierarchy::Mapping mapping(PointView point) const;
+  void set_mapping(PointView point, hierarchy::Mapping& mapping) const;  // the same without copies
   // The point that means `mapping`, if the space has one.
   std::optional<Point> point_of(const hierarchy::Mapping& mapping) const;
 
@@ -103,29 +104,39 @@ class HierarchySpace final : public DesignSpace {
   bool can_stand(std::uint8_t dim, std::uint8_t level, bool spatial) const;
   bool has_neighbours(std::uint8_t level) const;
 
+  // What is decided of one level, and what follows from it.
+  struct LevelState {
+    std::array<std::array<std::int64_t, hierarchy::kMostDims>, 3> factors;  // by axis and dimension
+    hierarchy::Extents tile;                                                // here and inside
+    hierarchy::PerTensor<std::int64_t> words;                               // of the tile, where there is a limit
+    std::array<std::int64_t, 2> copies;                                     // in use of what is inside, by axis
+    hierarchy::TensorMask keeps = 0;
+  };
   // What keeps and primes say that are decided so far.
   struct Prefix final : ChoicesMemo {
-    explicit Prefix(const HierarchySpace& of);
+    explicit Prefix(const HierarchySpace& of) : ChoicesMemo(of.serial_), levels(of.undecided_) {}
     Point entries;
-    Factors factors;
-    std::array<hierarchy::Extents, hierarchy::kMostLevels> tiles{};            // at each level and inside it
-    std::array<std::array<std::int64_t, 2>, hierarchy::kMostLevels> copies{};  // of what is inside each level, by axis
-    std::array<hierarchy::TensorMask, hierarchy::kMostLevels> keeps{};
+    std::vector<LevelState> levels;
   };
+  void set_undecided();
+  void set_outline();
   void place(Prefix& prefix, const Place& place, const Meaning& meaning) const;
   void add_entry(Prefix& prefix, std::int32_t entry) const;
-  void drop_entry(Prefix& prefix) const;
   const Prefix& prefix_of(PointView point, std::size_t end, Choices& choices) const;
 
-  void set_factors(PointView point, Factors& factors) const;
-  hierarchy::TensorMask keeps(PointView point, std::uint8_t level) const;
+  using Ranks = std::array<std::int32_t, hierarchy::kMostDims>;
+  // Dimensions with more than one trip, by level and axis.
+  using Standing = std::array<std::array<std::uint16_t, 3>, hierarchy::kMostLevels>;
+  Standing standing(PointView point) const;
   void keep_choices(const Prefix& prefix, const Meaning& meaning, Choices& choices) const;
+  hierarchy::PerTensor<std::int64_t> words_with(const LevelState& level, const Meaning& meaning,
+                                                hierarchy::TensorMask keeps) const;
   std::uint32_t levels_with_room(const Prefix& prefix, const Meaning& meaning, hierarchy::TileNeeds::Outputs outputs) const;
   bool has_copies(const Prefix& prefix, const Place& place, std::int64_t prime) const;
   bool takes(const Prefix& prefix, std::uint32_t room, const Place& place, const Meaning& meaning) const;
   void prime_choices(const Prefix& prefix, const Meaning& meaning, Choices& choices) const;
-  bool stands(const Factors& factors, const Meaning& rank) const;
-  void set_order(hierarchy::Block& block, PointView point, std::uint8_t level, bool spatial) const;
+  static bool stands(const LevelState& level, const Meaning& rank);
+  void set_order(hierarchy::Block& block, const Ranks& ranks, std::uint32_t last) const;
   bool set_places(Point& point, const hierarchy::Mapping& mapping) const;
 
   std::string name_;
@@ -149,7 +160,15 @@ class HierarchySpace final : public DesignSpace {
   std::vector<std::pair<std::size_t, std::size_t>> primes_;  // parameters of each dimension: begin, end
   Factors fixed_{};                                          // what the restriction demands; 1 elsewhere
   std::vector<hierarchy::TensorMask> kept_;                  // by level: what is kept in any case
-  bool is_checked_ = false;                                  // the restriction asks for more than parameters and masks give
+  std::vector<LevelState> undecided_;                        // by level: before the first parameter
+  hierarchy::Mapping outline_;                               // of the restriction's factors alone
+  Standing fixed_standing_{};
+  std::array<std::array<Ranks, 2>, hierarchy::kMostLevels> outline_ranks_;         // by level, in time and in space
+  std::array<std::array<std::int64_t, 2>, hierarchy::kMostLevels> most_copies_{};  // of what is inside a level, by axis
+  // How a tile of a tensor grows with a dimension.
+  enum class Growth : std::uint8_t { None, Factor, Window };
+  std::array<std::array<Growth, hierarchy::kMostDims>, hierarchy::kMostTensors> growth_{};
+  bool is_checked_ = false;  // the restriction asks for more than parameters and masks give
   std::vector<float> features_;
   std::uint64_t key_ = 0;
   std::uint64_t serial_;  // in the process

@@ -92,6 +92,8 @@ Result<Done> HierarchySpace::lay_out() {
       is_checked_ = is_checked_ || std::ranges::any_of(block->at_most, [](std::int64_t most) { return most != 0; });
     }
   }
+  set_undecided();
+  set_outline();
   set_features();
   set_key();
   return Done{};
