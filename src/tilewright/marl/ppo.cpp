@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <utility>
 
 #include "tilewright/marl/advantages.hpp"
@@ -30,11 +31,15 @@ struct Agent {
   Rng rng;
   Trainee actor, critic;
   ReturnScale scale = {};
-  Matrix actions = {}, masks = {};  // of the actor's mini-batch
+  // Rows of the actor's mini-batch in which it had a choice, and their places in the mini-batch.
+  std::vector<std::uint32_t> chosen = {}, places = {};
+  Matrix actions = {}, masks = {};  // of those rows
 
   // The rollout at hand, by row.
   AgentSteps steps = {};
+  std::vector<std::uint8_t> chooses = {};  // whether masks left it a choice
   std::vector<float> values = {}, kept_values = {}, successor_values = {}, advantages = {}, targets = {}, old_logs = {};
+  std::vector<float> worth = {};  // of the rows of a mini-batch
 
   // Its part of rows that hold all agents.
   template <typename T>
@@ -51,7 +56,20 @@ struct Agent {
 struct ActingRoom {
   MlpWorkspace workspace;
   Matrix outputs, noise;
+  Matrix inputs, masks, actions;         // of rows with a choice
+  std::vector<std::uint32_t> rows = {};  // of the tile
 };
+
+// Whether there is anything to choose. Where there is not, the network does not matter: the action has probability 1 and no
+// gradient, so such rows are left out of its work.
+bool has_choice(const ActionSpace& space, const float* mask) {
+  if (space.continuous > 0) return true;
+  for (const std::size_t count : space.categorical) {
+    if (std::count_if(mask, mask + count, [](float open) { return open != 0; }) > 1) return true;
+    mask += count;
+  }
+  return false;
+}
 
 View first_columns(Matrix& matrix, std::size_t rows, std::size_t columns) {
   return matrix.row_range(0, rows).column_range(0, columns);
@@ -76,8 +94,12 @@ class Ppo final : public Learner {
   Result<Done> load(const TensorFile& file) override;
 
  private:
+  void act_where_open(const Agent& agent, ConstView seen, ConstView masks, std::uint64_t number, ActingRoom& room,
+                      View chosen);
   void update();
   void estimate(Agent& agent);
+  void remember_probabilities(Agent& agent);
+  std::size_t gather_choices(Agent& agent, std::span<const std::uint32_t> rows);
   double fit_critic(Agent& agent, PhaseClock& clock);
   double fit_actor(Agent& agent, PhaseClock& clock);
   template <typename Work>
@@ -115,7 +137,7 @@ Ppo::Ppo(const EnvironmentSpec& spec, PpoOptions options, std::uint64_t seed, Th
       profile_(profile),
       rollout_(spec) {
   const Rng root(seed, "ppo");
-  std::size_t most_outputs = 0, most_actions = 0;
+  std::size_t most_outputs = 0, most_actions = 0, most_inputs = 0;
   for (std::size_t index = 0; index < spec.agent_count(); ++index) {
     const AgentSpec& agent = spec.agents[index];
     const Rng rng = root.fork("agent", index);
@@ -133,13 +155,44 @@ Ppo::Ppo(const EnvironmentSpec& spec, PpoOptions options, std::uint64_t seed, Th
                        .actor = Trainee(actor, 0.01, rng.fork("actor")),
                        .critic = Trainee(critic, 1, rng.fork("critic"))});
     most_outputs = std::max(most_outputs, agent.actions.output_size());
+    most_inputs = std::max(most_inputs, agent.observation_size);
     most_actions = std::max(most_actions, agent.actions.action_size());
     weights_ += agents_.back().actor.mlp.values().size();
   }
   for (std::size_t thread = 0; thread < threads.thread_count(); ++thread) {
     rooms_.push_back({MlpWorkspace({1, options_.hidden, 1, options_.activation}), Matrix(kTileRows, most_outputs),
+                      Matrix(kTileRows, most_actions), Matrix(kTileRows, most_inputs), Matrix(kTileRows, most_actions),
                       Matrix(kTileRows, most_actions)});
   }
+}
+
+// Explores in a tile whose first row is the `number`-th that ever acted; only rows with a choice ask the network.
+void Ppo::act_where_open(const Agent& agent, ConstView seen, ConstView masks, std::uint64_t number, ActingRoom& room,
+                         View chosen) {
+  room.rows.clear();
+  for (std::uint32_t row = 0; row < seen.rows; ++row) {
+    if (has_choice(agent.space, masks.row(row))) {
+      room.rows.push_back(row);
+    } else {
+      std::transform(masks.row(row), masks.row(row) + masks.columns, chosen.row(row),
+                     [](float open) { return open != 0 ? 1.0F : 0.0F; });
+    }
+  }
+  const std::size_t rows = room.rows.size();
+  if (rows == 0) return;
+  const View inputs = first_columns(room.inputs, rows, seen.columns), open = first_columns(room.masks, rows, masks.columns);
+  for (std::size_t n = 0; n < rows; ++n) {
+    std::copy_n(seen.row(room.rows[n]), seen.columns, inputs.row(n));
+    std::copy_n(masks.row(room.rows[n]), masks.columns, open.row(n));
+  }
+  const View actions = first_columns(room.actions, rows, chosen.columns);
+  const View outputs = first_columns(room.outputs, rows, agent.space.output_size());
+  const View noise = first_columns(room.noise, rows, agent.space.action_size());
+  const Rng stream = agent.rng.fork("act");
+  for (std::size_t n = 0; n < rows; ++n) sample_noise(agent.space, noise.row_range(n, 1), stream, number + room.rows[n]);
+  forward(agent.actor.mlp, inputs, outputs, room.workspace);
+  hard_actions(agent.space, outputs, noise, actions, open);
+  for (std::size_t n = 0; n < rows; ++n) std::copy_n(actions.row(n), chosen.columns, chosen.row(room.rows[n]));
 }
 
 void Ppo::act(std::span<const float> observations, std::span<const float> masks, std::size_t world_count, Acting acting,
@@ -152,11 +205,13 @@ void Ppo::act(std::span<const float> observations, std::span<const float> masks,
     const Agent& agent = agents_[item / tiles];
     ActingRoom& room = rooms_[thread];
     const std::size_t first = item % tiles * kTileRows, rows = std::min(kTileRows, world_count - first);
-    const View outputs = first_columns(room.outputs, rows, agent.space.output_size());
-    const View noise = first_columns(room.noise, rows, agent.space.action_size());
     const View chosen = agent.actions_in(all_actions.row_range(first, rows));
     const ConstView mask = mask_view(agent, all_masks.row_range(first, rows));
-    forward(agent.actor.mlp, agent.observations_in(all_observations.row_range(first, rows)), outputs, room.workspace);
+    const ConstView seen = agent.observations_in(all_observations.row_range(first, rows));
+    if (masks_ && acting == Acting::Explore) return act_where_open(agent, seen, mask, acted_ + first, room, chosen);
+    const View outputs = first_columns(room.outputs, rows, agent.space.output_size());
+    const View noise = first_columns(room.noise, rows, agent.space.action_size());
+    forward(agent.actor.mlp, seen, outputs, room.workspace);
     if (acting == Acting::Greedy) return greedy_actions(agent.space, outputs, chosen, mask);
     sample_noise(agent.space, noise, agent.rng.fork("act"), acted_ + first);
     hard_actions(agent.space, outputs, noise, chosen, mask);
@@ -225,14 +280,42 @@ void Ppo::estimate(Agent& agent) {
   for (float& target : agent.targets) target = agent.scale.to_output(target);
   if (options_.normalise_advantages) normalise(agent.advantages, steps.samples);
 
-  const ConstView seen = agent.observations_in(rollout_.observations());
-  const ConstView actions = agent.actions_in(rollout_.actions());
-  for_each_tile(rows, [&](std::size_t first, std::size_t count) {
-    const View outputs = agent.actor.outputs.row_range(0, count);
-    forward(agent.actor.mlp, seen.row_range(first, count), outputs, agent.actor.workspace);
-    log_probabilities(agent.space, outputs, actions.row_range(first, count), std::span(agent.old_logs).subspan(first, count),
-                      mask_view(agent, rollout_.masks().row_range(first, count)));
+  agent.chooses.assign(rows, 1);
+  for (std::size_t row = 0; masks_ && row < rows; ++row) {
+    agent.chooses[row] = has_choice(agent.space, mask_view(agent, rollout_.masks()).row(row)) ? 1 : 0;
+  }
+  remember_probabilities(agent);
+}
+
+// Of the actions, by the network that chose them.
+void Ppo::remember_probabilities(Agent& agent) {
+  std::vector<std::uint32_t>& all = agent.actor.order;
+  all.resize(rollout_.size());
+  std::iota(all.begin(), all.end(), 0U);
+  const std::size_t count = gather_choices(agent, all);
+  for_each_tile(count, [&](std::size_t first, std::size_t rows) {
+    const View outputs = agent.actor.outputs.row_range(0, rows);
+    std::array<float, kTileRows> logs;
+    forward(agent.actor.mlp, agent.actor.inputs.row_range(first, rows), outputs, agent.actor.workspace);
+    log_probabilities(agent.space, outputs, agent.actions.row_range(first, rows), std::span(logs).first(rows),
+                      masks_ ? ConstView(agent.masks.row_range(first, rows)) : ConstView{});
+    for (std::size_t row = 0; row < rows; ++row) agent.old_logs[agent.chosen[first + row]] = logs[row];
   });
+}
+
+// What the actor saw, did and could have done in those of the rows in which it had a choice; the value is how many.
+std::size_t Ppo::gather_choices(Agent& agent, std::span<const std::uint32_t> rows) {
+  agent.chosen.clear();
+  agent.places.clear();
+  for (std::uint32_t place = 0; place < rows.size(); ++place) {
+    if (agent.chooses[rows[place]] == 0) continue;
+    agent.chosen.push_back(rows[place]);
+    agent.places.push_back(place);
+  }
+  gather(agent.observations_in(rollout_.observations()), agent.chosen, agent.actor.inputs);
+  gather(agent.actions_in(rollout_.actions()), agent.chosen, agent.actions);
+  if (masks_) gather(mask_view(agent, rollout_.masks()), agent.chosen, agent.masks);
+  return agent.chosen.size();
 }
 
 // Goes through the agent's samples `epochs` times in mini-batches; work(rows) adds to the gradient and returns the sum of
@@ -283,27 +366,26 @@ double Ppo::fit_actor(Agent& agent, PhaseClock& clock) {
   Trainee& actor = agent.actor;
   const auto least = static_cast<float>(1 - options_.clip), most = static_cast<float>(1 + options_.clip);
   return fit(agent, actor, [&](std::span<const std::uint32_t> batch) {
-    gather(agent.observations_in(rollout_.observations()), batch, actor.inputs);
-    gather(agent.actions_in(rollout_.actions()), batch, agent.actions);
-    if (masks_) gather(mask_view(agent, rollout_.masks()), batch, agent.masks);
+    const std::size_t count = gather_choices(agent, batch);
     const std::size_t columns = actor.inputs.columns() + agent.actions.columns() + agent.masks.columns();
-    clock.lap(Phase::Sampling, batch.size() * columns * sizeof(float));
+    clock.lap(Phase::Sampling, count * columns * sizeof(float));
     const float share = 1 / static_cast<float>(batch.size());
     std::array<float, kTileRows> logs, dlogs, dentropies;
     dentropies.fill(-share * static_cast<float>(options_.entropy_bonus));
-    double loss = 0;
-    for_each_tile(batch.size(), [&](std::size_t first, std::size_t rows) {
+    agent.worth.resize(batch.size());  // of each row; where nothing was chosen, the ratio is 1
+    std::ranges::transform(batch, agent.worth.begin(), [&](std::uint32_t sample) { return agent.advantages[sample]; });
+    for_each_tile(count, [&](std::size_t first, std::size_t rows) {
       const ConstView seen = actor.inputs.row_range(first, rows), actions = agent.actions.row_range(first, rows);
       const ConstView mask = masks_ ? ConstView(agent.masks.row_range(first, rows)) : ConstView{};
       const View outputs = actor.outputs.row_range(0, rows), doutputs = actor.doutputs.row_range(0, rows);
       forward(actor.mlp, seen, outputs, actor.workspace);
       log_probabilities(agent.space, outputs, actions, std::span(logs).first(rows), mask);
       for (std::size_t row = 0; row < rows; ++row) {
-        const std::uint32_t sample = batch[first + row];
+        const std::uint32_t sample = agent.chosen[first + row];
         const float advantage = agent.advantages[sample];
         const float ratio = std::exp(std::clamp(logs[row] - agent.old_logs[sample], -kMostLogRatio, kMostLogRatio));
         const float free = ratio * advantage, clipped = std::clamp(ratio, least, most) * advantage;
-        loss -= static_cast<double>(std::min(free, clipped));
+        agent.worth[agent.places[first + row]] = std::min(free, clipped);
         dlogs[row] = free <= clipped ? -share * free : 0;  // d ratio = ratio · d log
       }
       std::fill_n(doutputs.data, rows * doutputs.stride, 0.0F);
@@ -313,6 +395,8 @@ double Ppo::fit_actor(Agent& agent, PhaseClock& clock) {
     });
     step_clipped_globally(actor.mlp, actor.gradient, actor.adam, options_.max_gradient_norm, adam_);
     clock.lap(Phase::PLoss);
+    double loss = 0;
+    for (const float worth : agent.worth) loss -= static_cast<double>(worth);
     return loss;
   });
 }
