@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "tilewright/report/front.hpp"
 #include "tilewright/study/hierarchy_mapping.hpp"
 
 namespace tilewright {
@@ -15,6 +16,7 @@ std::string layers_csv(const HierarchyStudy& study);
 std::string convergence_csv(const HierarchyStudy& study);
 // A line for every level, tensor and network of a layer: accesses and energy.
 std::string energy_csv(const HierarchyStudy& study);
+Fronts fronts_of(const HierarchyStudy& study);
 
 // Everything but the points and run.json.
 Result<Done> write_files(const HierarchyStudy& study, const std::filesystem::path& directory);

@@ -61,6 +61,22 @@ std::string energy_csv(const HierarchyStudy& study) {
   return csv;
 }
 
+Fronts fronts_of(const HierarchyStudy& study) {
+  Fronts fronts{study.objective, study.front, {}};
+  for (const HierarchyLayer& layer : study.layers) {
+    Fronts::Layer& one = fronts.layers.emplace_back(Fronts::Layer{layer.name, layer.count, {}});
+    for (const HierarchyLayer::Member& member : layer.front) {
+      std::vector<std::string> lines;  // of the levels
+      const std::string text = to_text(member.mapping, layer.problem, study.machine);
+      for (const std::string_view line : split(text, '\n')) {
+        if (!line.empty()) lines.emplace_back(trim(line));
+      }
+      one.front.push_back({member.metrics, member.metrics.pes, member.sample, join(lines, "; ")});
+    }
+  }
+  return fronts;
+}
+
 Result<Done> write_files(const HierarchyStudy& study, const std::filesystem::path& directory) {
   std::error_code status;
   std::filesystem::create_directories(directory / "best", status);
@@ -77,6 +93,9 @@ Result<Done> write_files(const HierarchyStudy& study, const std::filesystem::pat
   TW_TRY([[maybe_unused]] const Done c, write_file(directory / "layers.csv", layers_csv(study)));
   TW_TRY([[maybe_unused]] const Done d, write_file(directory / "convergence.csv", convergence_csv(study)));
   TW_TRY([[maybe_unused]] const Done f, write_file(directory / "energy.csv", energy_csv(study)));
+  if (has_front(study)) {
+    TW_TRY([[maybe_unused]] const Done g, write_file(directory / "pareto.csv", pareto_csv(fronts_of(study))));
+  }
   TW_TRY([[maybe_unused]] const Done e, write_file(directory / "report.html", to_html(study)));
   return write_file(directory / "result.json", to_json(study));
 }

@@ -80,6 +80,7 @@ std::string to_html(const HierarchyStudy& study) {
                    {totals.dataflow_factor ? fmt::format("{:.2f}x", *totals.dataflow_factor) : "–", "vs dataflow",
                     "the best classic of every layer, by ours"}});
   for (const std::string& remark : remarks_of(study)) body += note(remark);
+  if (has_front(study)) body += front_section(fronts_of(study));
   body += "<h2>Where the energy goes</h2>" + energy_html(energy_of(study));
   body += "<h2>Layers</h2>" + layers_table(study);
   body += "<h2>Machine</h2>" + machine_card(study.machine);

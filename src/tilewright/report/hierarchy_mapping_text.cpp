@@ -56,6 +56,7 @@ std::string to_text(const HierarchyStudy& study) {
       100.0 * static_cast<double>(totals.repeated) / static_cast<double>(std::max<std::int64_t>(1, totals.samples)),
       with_thousands(totals.classics));
   text += to_text(study.coverage) + "\n";
+  if (has_front(study)) text += front_text(fronts_of(study));
   if (study.layers.size() == 1 && study.layers[0].found) {
     text += to_text(study.layers[0].found->mapping, study.layers[0].problem, study.machine);
   }

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <string>
 
+#include "tilewright/report/front.hpp"
 #include "tilewright/study/mapping.hpp"
 
 namespace tilewright {
@@ -20,8 +21,7 @@ std::string to_text(const MappingStudy& study);
 std::string to_html(const MappingStudy& study);
 std::string layers_csv(const MappingStudy& study);
 std::string convergence_csv(const MappingStudy& study);
-// The fronts: first the network's, then every layer's.
-std::string pareto_csv(const MappingStudy& study);
+Fronts fronts_of(const MappingStudy& study);
 
 // Everything but the points and run.json.
 Result<Done> write_files(const MappingStudy& study, const std::filesystem::path& directory);

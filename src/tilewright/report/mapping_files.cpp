@@ -9,13 +9,20 @@
 #include "tilewright/study/file_name.hpp"
 
 namespace tilewright {
-namespace {
 
-std::string front_cells(const Metrics& m) {
-  return fmt::format("{},{},{},{},{}", m.latency, m.energy, m.edp(), m.area ? fmt::format("{}", *m.area) : "", m.power);
+Fronts fronts_of(const MappingStudy& study) {
+  Fronts fronts{study.objective, study.front, {}};
+  for (const MappedLayer& layer : study.layers) {
+    Fronts::Layer& one = fronts.layers.emplace_back(Fronts::Layer{layer.name, layer.count, {}});
+    for (const MappedLayer::Member& member : layer.front) {
+      std::string mapping = to_maestro(member.mapping);
+      std::ranges::replace(mapping, '\n', ' ');
+      one.front.push_back(
+          {member.metrics, static_cast<double>(member.machine.pes), member.sample, std::string(trim(mapping))});
+    }
+  }
+  return fronts;
 }
-
-}  // namespace
 
 std::string layers_csv(const MappingStudy& result) {
   std::string csv =
@@ -51,26 +58,6 @@ std::string convergence_csv(const MappingStudy& result) {
   return csv;
 }
 
-std::string pareto_csv(const MappingStudy& result) {
-  std::string csv = "layer,count,member,latency_cycles,energy_nj,edp,area_um2,power_mw,pes,sample,choice,mapping\n";
-  for (std::size_t i = 0; i < result.front.members.size(); ++i) {
-    const NetworkMember& member = result.front.members[i];
-    std::string choice;
-    for (const std::size_t index : member.choice) choice += fmt::format("{}{}", choice.empty() ? "" : " ", index);
-    csv += fmt::format("(network),1,{},{},{},,{},\n", i, front_cells(member.metrics), member.metrics.pes, choice);
-  }
-  for (const MappedLayer& layer : result.layers) {
-    for (std::size_t i = 0; i < layer.front.size(); ++i) {
-      const MappedLayer::Member& member = layer.front[i];
-      std::string mapping = to_maestro(member.mapping);
-      std::ranges::replace(mapping, '\n', ' ');
-      csv += fmt::format("{},{},{},{},{},{},,{}\n", csv_cell(layer.name), layer.count, i, front_cells(member.metrics),
-                         member.machine.pes, member.sample, csv_cell(trim(mapping)));
-    }
-  }
-  return csv;
-}
-
 Result<Done> write_files(const MappingStudy& study, const std::filesystem::path& directory) {
   std::error_code status;
   std::filesystem::create_directories(directory / "best", status);
@@ -87,7 +74,7 @@ Result<Done> write_files(const MappingStudy& study, const std::filesystem::path&
   TW_TRY([[maybe_unused]] const Done c, write_file(directory / "layers.csv", layers_csv(study)));
   TW_TRY([[maybe_unused]] const Done d, write_file(directory / "convergence.csv", convergence_csv(study)));
   if (has_front(study)) {
-    TW_TRY([[maybe_unused]] const Done f, write_file(directory / "pareto.csv", pareto_csv(study)));
+    TW_TRY([[maybe_unused]] const Done f, write_file(directory / "pareto.csv", pareto_csv(fronts_of(study))));
   }
   TW_TRY([[maybe_unused]] const Done e, write_file(directory / "report.html", to_html(study)));
   return write_file(directory / "result.json", to_json(study));

@@ -6,9 +6,8 @@
 
 #include "tilewright/base/text.hpp"
 #include "tilewright/report/mapping.hpp"
-#include "tilewright/report/mapping_plots.hpp"
 #include "tilewright/report/page.hpp"
-#include "tilewright/report/plot.hpp"
+#include "tilewright/report/search_sections.hpp"
 #include "tilewright/study/dim_legend.hpp"
 #include "tilewright/study/roofline.hpp"
 #include "tilewright/study/units.hpp"
@@ -21,6 +20,11 @@ constexpr std::string_view kUnknown = "–";
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 std::string factor_text(double factor) { return fmt::format("{:.{}f}×", factor, factor < 10 ? 2 : factor < 100 ? 1 : 0); }
+
+// EDP of all copies of the layer.
+double weight_of(const MappedLayer& layer) {
+  return layer.found ? static_cast<double>(layer.count) * layer.found->metrics.edp() : 0;
+}
 
 double share_of(const MappedLayer& layer, double sum) { return sum > 0 ? weight_of(layer) / sum : 0; }
 
@@ -254,20 +258,16 @@ std::string provenance_section(const MappingStudy& study) {
 
 }  // namespace
 
-double weight_of(const MappedLayer& layer) {
-  return layer.found ? static_cast<double>(layer.count) * layer.found->metrics.edp() : 0;
-}
-
 std::string to_html(const MappingStudy& study) {
   std::vector<SearchedLayer> searched;
   for (const MappedLayer& layer : study.layers) {
     searched.push_back({&layer.name, &layer.ledger, &layer.rejected, weight_of(layer)});
   }
   return page(study.network + " on " + study.machine.name,
-              head(study) + front_section(study) + layer_section(study) + energy_section(study) + machine_section(study) +
-                  coverage_section(study.coverage) + convergence_section(searched, study.objective) +
-                  sample_section(searched) + agent_section(study.agents) + mapping_section(study) +
-                  provenance_section(study));
+              head(study) + (has_front(study) ? front_section(fronts_of(study)) : "") + layer_section(study) +
+                  energy_section(study) + machine_section(study) + coverage_section(study.coverage) +
+                  convergence_section(searched, study.objective) + sample_section(searched) + agent_section(study.agents) +
+                  mapping_section(study) + provenance_section(study));
 }
 
 }  // namespace tilewright

@@ -12,28 +12,6 @@ namespace {
 
 std::string factor_text(const std::optional<double>& factor) { return factor ? fmt::format("{:.2f}x", *factor) : "-"; }
 
-// The network's front, of which a terminal shows a dozen members, evenly.
-std::string front_text(const MappingStudy& result) {
-  const std::vector<NetworkMember>& members = result.front.members;
-  if (members.empty()) return "No front of the network: a layer has no mapping.\n";
-  std::string text = fmt::format(
-      "Front of the network: {} of {} mappings{}\n", with_thousands(static_cast<std::int64_t>(members.size())),
-      name_of(result.objective),
-      result.front.bound > 1 ? fmt::format(", within {:.2g} % of every combination", 100 * (result.front.bound - 1)) : "");
-  for (const Objective::Term& term : result.objective.terms)
-    text += fmt::format(" {:>22}", fmt::format("{}, {}", name_of(term.metric), unit_of(term.metric)));
-  text += "\n";
-  constexpr std::size_t kShown = 12;
-  const std::size_t shown = std::min(kShown, members.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const NetworkMember& member = members[shown > 1 ? i * (members.size() - 1) / (shown - 1) : 0];
-    for (const Objective::Term& term : result.objective.terms)
-      text += fmt::format(" {:>22.6g}", value_of(term.metric, member.metrics));
-    text += "\n";
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string to_text(const MappingStudy& result) {
@@ -79,7 +57,7 @@ std::string to_text(const MappingStudy& result) {
                         story.revisions > 0 ? fmt::format(", revised {} times", story.revisions) : "");
   }
   text += to_text(result.coverage) + "\n";
-  if (has_front(result)) text += front_text(result);
+  if (has_front(result)) text += front_text(fronts_of(result));
   for (const std::string& remark : remarks_of(result)) text += remark + "\n";
   return text;
 }

@@ -27,7 +27,6 @@ Result<Done> check_options(const MappingOptions& options, const MappingOptions& 
   if (options.search_pes) return refuse("--search-pes");
   if (options.constraints != plain.constraints) return refuse("--constraints");
   if (options.max_pes || options.max_l1 || options.max_l2) return refuse("--max-pes, --max-l1 or --max-l2");
-  if (options.objective.form == Objective::Form::Pareto) return refuse("--objective pareto");
   return Done{};
 }
 

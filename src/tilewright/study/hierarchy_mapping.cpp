@@ -21,11 +21,19 @@ HierarchyLayer to_layer(const HierarchyProblem& problem, const Ledger& ledger, c
     layer.rejected.emplace_back(reason == kOverLimit ? "over-limit" : problem.space->reason_name(reason), count);
   }
   std::ranges::stable_sort(layer.rejected, std::ranges::greater{}, &std::pair<std::string, std::int64_t>::second);
+  for (const FrontMember& member : ledger.front) {
+    layer.front.push_back({problem.mappings().mapping(member.point), member.outcome.metrics, member.sample});
+  }
   if (!job.options.no_classics) layer.ledger.classics = std::ssize(problem.classics);
   if (ledger.best) layer.found.emplace(HierarchyLayer::Found{}).mapping = problem.mappings().mapping(ledger.best->point);
   judge(layer, problem.mappings(), problem.classics, job.options.objective);
   if (!layer.found) layer.explain = explain_command(job, problem.name);
   return layer;
+}
+
+// What follows from sums over the network.
+void finish_totals(Metrics& sums, const HierarchyStudy& study) {
+  if (sums.latency > 0) sums.power = sums.energy * 1e3 * study.machine.clock_ghz / sums.latency;
 }
 
 }  // namespace
@@ -89,13 +97,22 @@ HierarchyTotals totals_of(const HierarchyStudy& study) {
     all_classic = all_classic && layer.dataflow_metrics;
     if (layer.dataflow_metrics) accumulate(classic, *layer.dataflow_metrics, count);
   }
-  for (Metrics* sums : {&totals.metrics, &classic}) {
-    if (sums->latency > 0) sums->power = sums->energy * 1e3 * study.machine.clock_ghz / sums->latency;
-  }
+  for (Metrics* sums : {&totals.metrics, &classic}) finish_totals(*sums, study);
   if (all_classic && totals.failed < study.layers.size()) {
     totals.dataflow_factor = score_of(study.objective, classic)[0] / score_of(study.objective, totals.metrics)[0];
   }
   return totals;
+}
+
+NetworkFront front_of(const HierarchyStudy& study) {
+  std::vector<FrontLayer> layers;
+  for (const HierarchyLayer& layer : study.layers) {
+    FrontLayer& one = layers.emplace_back();
+    one.count = static_cast<double>(layer.count);
+    for (const HierarchyLayer::Member& member : layer.front) one.front.push_back(member.metrics);
+    if (one.front.empty()) return {};
+  }
+  return network_front(layers, study.objective, [&](Metrics& sums) { finish_totals(sums, study); });
 }
 
 std::vector<EnergyPart> energy_of(const HierarchyStudy& study) {
@@ -142,6 +159,7 @@ Result<HierarchyStudy> map(const HierarchyJob& job, const SearchOptions& options
   for (std::size_t i = 0; i < job.problems.size(); ++i) {
     study.layers.push_back(to_layer(job.problems[i], found.ledgers[i], job));
   }
+  if (has_front(study)) study.front = front_of(study);
   if (const auto* agents = dynamic_cast<const AgentsStory*>(found.story.get())) study.agents = *agents;
   return study;
 }

@@ -34,6 +34,14 @@ struct HierarchyLayer {
   std::optional<double> dataflow_factor;                  // its objective by ours
   std::string explain;                                    // the command that tells more, when nothing was found
 
+  // Mappings of which none is better than another in all metrics, where that was the objective.
+  struct Member {
+    hierarchy::Mapping mapping;
+    Metrics metrics;
+    std::int64_t sample = 0;
+  };
+  std::vector<Member> front;
+
   Ledger ledger;
   std::vector<std::pair<std::string, std::int64_t>> rejected;  // most frequent first
 };
@@ -52,6 +60,7 @@ struct HierarchyStudy {
   bool interrupted = false;
   std::vector<HierarchyLayer> layers;
   Coverage coverage;
+  NetworkFront front;  // of the whole network; empty unless every layer has one
   std::optional<AgentsStory> agents;
   std::string from;
   std::int64_t known_before = 0;  // points that the store had; not part of the result
@@ -72,6 +81,10 @@ HierarchyTotals totals_of(const HierarchyStudy& study);
 std::vector<EnergyPart> energy_of(const HierarchyStudy& study);
 
 std::vector<std::string> remarks_of(const HierarchyStudy& study);
+
+inline bool has_front(const HierarchyStudy& study) { return study.objective.form == Objective::Form::Pareto; }
+// The front that layers' fronts make for the network.
+NetworkFront front_of(const HierarchyStudy& study);
 
 Result<HierarchyStudy> map(const HierarchyJob& job, const SearchOptions& options, RunContext& context);
 

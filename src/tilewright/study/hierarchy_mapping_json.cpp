@@ -46,6 +46,11 @@ Json to_json(const HierarchyLayer& layer, const HierarchyStudy& study) {
   json["dataflows"] = Json::object();
   for (const auto& [name, objective] : layer.dataflows) json["dataflows"][name] = objective;
   json["classics"] = layer.ledger.classics;
+  for (const HierarchyLayer::Member& member : layer.front) {
+    json["pareto"].push_back({{"metrics", to_json(member.metrics)},
+                              {"sample", member.sample},
+                              {"mapping", to_yaml(member.mapping, layer.problem, study.machine)}});
+  }
   json["samples"] = layer.ledger.samples;
   json["valid"] = layer.ledger.valid;
   json["repeated"] = layer.ledger.repeated;
@@ -94,6 +99,12 @@ std::string to_json(const HierarchyStudy& study) {
                       {"explored", study.agents->explored},
                       {"revisions", study.agents->revisions},
                       {"assignment", study.agents->assignment.agents}};
+  }
+  if (has_front(study)) {
+    json["pareto"] = {{"bound", study.front.bound}, {"network", Json::array()}};
+    for (const NetworkMember& member : study.front.members) {
+      json["pareto"]["network"].push_back({{"metrics", to_json(member.metrics)}, {"choice", member.choice}});
+    }
   }
   json["remarks"] = remarks_of(study);
   return sealed(std::move(json), 1);

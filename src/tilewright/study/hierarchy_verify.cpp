@@ -6,6 +6,7 @@
 #include "tilewright/hierarchy/mapping_text.hpp"
 #include "tilewright/hierarchy/problem_json.hpp"
 #include "tilewright/hierarchy/timeloop_yaml.hpp"
+#include "tilewright/space/hierarchy_outcome.hpp"
 #include "tilewright/study/hierarchy_mapping.hpp"
 #include "tilewright/study/mapping_run.hpp"
 #include "tilewright/study/network_json.hpp"
@@ -30,6 +31,14 @@ Result<HierarchyLayer> layer_of(const Json& json, const hierarchy::Machine& mach
   layer.ledger.repeated = json.at("repeated").get<std::int64_t>();
   for (const auto& [reason, count] : json.at("rejected").items()) {
     layer.rejected.emplace_back(reason, count.get<std::int64_t>());
+  }
+  if (json.contains("pareto")) {
+    for (const Json& entry : json.at("pareto")) {
+      HierarchyLayer::Member& member = layer.front.emplace_back();
+      TW_TRY(member.mapping,
+             hierarchy::mapping_from_yaml(entry.at("mapping").get<std::string>(), "mapping", layer.problem, machine));
+      member.sample = entry.at("sample").get<std::int64_t>();
+    }
   }
   if (json.contains("explain")) layer.explain = json.at("explain").get<std::string>();
   if (!json.contains("mapping")) return layer;
@@ -81,6 +90,23 @@ Result<std::unique_ptr<HierarchySpace>> space_of(const HierarchyLayer& layer, co
   return HierarchySpace::make(layer.name, layer.problem, study.machine, options);
 }
 
+// The metrics of every member. A member that is no mapping, or no member of a front, is said.
+std::optional<std::string> judge_front(HierarchyLayer& layer, const HierarchySpace& space, const Objective& objective) {
+  hierarchy::Evaluator evaluator(space.problem(), space.machine(), {.judge = space.judge()});
+  std::vector<FrontMember> front;
+  for (HierarchyLayer::Member& member : layer.front) {
+    if (auto what = violation(space.restriction(), member.mapping, space.problem(), space.machine())) {
+      return "a member of the front " + *what;
+    }
+    const Outcome outcome = outcome_of(evaluator.evaluate(member.mapping), computes(space.problem()), space.machine());
+    if (!outcome.feasible) return "a member of the front is infeasible";
+    member.metrics = outcome.metrics;
+    add_to_front(front, {{}, outcome, terms_of(objective, outcome.metrics), member.sample});
+  }
+  if (front.size() < layer.front.size()) return "a member of the front is no better than another in anything";
+  return std::nullopt;
+}
+
 // Fills in everything that follows, as the search does; what is impossible is a fault.
 void compute(HierarchyStudy& study, Verdicts& verdicts) {
   for (HierarchyLayer& layer : study.layers) {
@@ -94,6 +120,7 @@ void compute(HierarchyStudy& study, Verdicts& verdicts) {
       layer.found.reset();
       continue;
     }
+    if (const auto why = judge_front(layer, **space, study.objective)) fault(*why);
     const auto classics = classics_of(**space);
     if (layer.ledger.classics > 0) layer.ledger.classics = std::ssize(classics);
     if (const auto why = judge(layer, **space, classics, study.objective)) {
@@ -101,6 +128,7 @@ void compute(HierarchyStudy& study, Verdicts& verdicts) {
       layer.found.reset();
     }
   }
+  if (has_front(study)) study.front = front_of(study);
 }
 
 std::vector<StoredAnswer> answers_of(const HierarchyJob& job, const HierarchyStudy& study) {

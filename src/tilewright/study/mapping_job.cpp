@@ -42,7 +42,8 @@ Result<MappingJob> make_job(Network network, Accelerator accelerator, const Mapp
                             const MappingInputs& where, ThreadPool& threads) {
   if (options.judge || !options.restrict_to.empty() || !options.energies.empty() || !options.bits.empty()) {
     return invalid(
-        "--model hierarchy, --model timeloop, --restrict, --energies and --bits are for machines with memory levels, expected "
+        "--model hierarchy, --model timeloop, --restrict, --energies and --bits are for machines with memory levels, "
+        "expected "
         "them to be left out");
   }
   MappingJob job;
