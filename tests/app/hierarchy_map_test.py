@@ -120,7 +120,9 @@ class Runs(Base):
         self.assertIn("every number equal", self.done("verify", self.folder / "a"))
         for line in ("conv1", "fc"):
             self.assertIn(line, (self.folder / "a" / "layers.csv").read_text())
-        self.assertIn("Where the energy goes", (self.folder / "a" / "report.html").read_text())
+        page = (self.folder / "a" / "report.html").read_text()
+        for section in ("Where the energy goes", "Convergence", "Where the samples went", "Who decides what"):
+            self.assertIn(section, page)
         rows = self.done("points", self.folder / "a", "--layer", "fc").splitlines()
         self.assertIn("place.", rows[0])
         self.assertGreater(len(rows), 50)

@@ -12,6 +12,8 @@
 namespace tilewright {
 namespace {
 
+constexpr double kNoticed = 0.0005;  // share of the whole below which a part reads as 0.0 %
+
 struct LevelShare {
   std::string level;
   double energy = 0;  // pJ
@@ -30,7 +32,7 @@ std::vector<LevelShare> shares_of(const std::vector<EnergyPart>& parts) {
     LevelShare& share = shares.back();
     share.energy += part.energy.value;
     share.share = share.energy / all;
-    if (part.what == "computing") continue;
+    if (part.what == "computing" || part.energy.value < kNoticed * all) continue;
     share.split += fmt::format("{}{} {:.1f} %", share.split.empty() ? "" : ", ", part.what, 100 * part.energy.value / all);
   }
   return shares;

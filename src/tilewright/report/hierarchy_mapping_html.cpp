@@ -7,6 +7,7 @@
 #include "tilewright/report/hierarchy_energy.hpp"
 #include "tilewright/report/hierarchy_mapping.hpp"
 #include "tilewright/report/page.hpp"
+#include "tilewright/report/search_sections.hpp"
 #include "tilewright/study/units.hpp"
 
 namespace tilewright {
@@ -84,6 +85,13 @@ std::string to_html(const HierarchyStudy& study) {
   body += "<h2>Where the energy goes</h2>" + energy_html(energy_of(study));
   body += "<h2>Layers</h2>" + layers_table(study);
   body += "<h2>Machine</h2>" + machine_card(study.machine);
+  std::vector<SearchedLayer> searched;
+  for (const HierarchyLayer& layer : study.layers) {
+    const double weight = layer.found ? static_cast<double>(layer.count) * layer.found->metrics.edp() : 0;
+    searched.push_back({&layer.name, &layer.ledger, &layer.rejected, weight});
+  }
+  body += coverage_section(study.coverage) + convergence_section(searched, study.objective) + sample_section(searched) +
+          agent_section(study.agents);
   body += "<h2>Mappings</h2>";
   for (const HierarchyLayer& layer : study.layers) {
     if (!layer.found) continue;

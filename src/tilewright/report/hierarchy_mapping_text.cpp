@@ -6,6 +6,7 @@
 #include "tilewright/hierarchy/mapping_text.hpp"
 #include "tilewright/report/hierarchy_energy.hpp"
 #include "tilewright/report/hierarchy_mapping.hpp"
+#include "tilewright/report/record_text.hpp"
 #include "tilewright/study/units.hpp"
 
 namespace tilewright {
@@ -49,13 +50,7 @@ std::string to_text(const HierarchyStudy& study) {
                         study.machine.clock_ghz);
     text += "Energy, with the tensors' shares of the whole:\n" + energy_text(energy_of(study));
   }
-  text += fmt::format(
-      "{} samples: {:.1f} % valid, {:.1f} % proposed before; {} classic dataflows tried first\n",
-      with_thousands(totals.samples),
-      100.0 * static_cast<double>(totals.valid) / static_cast<double>(std::max<std::int64_t>(1, totals.samples)),
-      100.0 * static_cast<double>(totals.repeated) / static_cast<double>(std::max<std::int64_t>(1, totals.samples)),
-      with_thousands(totals.classics));
-  text += to_text(study.coverage) + "\n";
+  text += record_text(study, totals, "classic dataflows");
   if (has_front(study)) text += front_text(fronts_of(study));
   if (study.layers.size() == 1 && study.layers[0].found) {
     text += to_text(study.layers[0].found->mapping, study.layers[0].problem, study.machine);

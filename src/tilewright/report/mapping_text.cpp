@@ -5,6 +5,7 @@
 
 #include "tilewright/base/text.hpp"
 #include "tilewright/report/mapping.hpp"
+#include "tilewright/report/record_text.hpp"
 #include "tilewright/study/units.hpp"
 
 namespace tilewright {
@@ -44,19 +45,7 @@ std::string to_text(const MappingStudy& result) {
                         1 / seconds_of(totals.metrics.latency, result.machine), power_text(totals.metrics.power),
                         result.machine.clock_ghz);
   }
-  text += fmt::format(
-      "{} samples: {:.1f} % valid, {:.1f} % proposed before{}\n", with_thousands(totals.samples),
-      100.0 * static_cast<double>(totals.valid) / static_cast<double>(std::max<std::int64_t>(1, totals.samples)),
-      100.0 * static_cast<double>(totals.repeated) / static_cast<double>(std::max<std::int64_t>(1, totals.samples)),
-      totals.classics > 0 ? fmt::format("; {} tilings of classic dataflows tried first", with_thousands(totals.classics))
-                          : "");
-  if (result.agents) {
-    const AgentsStory& story = *result.agents;
-    text += fmt::format("{} agents: {}{}{}\n", story.assignment.agents.size(), story.assignment.origin,
-                        story.explored > 0 ? fmt::format(", {} samples explored first", with_thousands(story.explored)) : "",
-                        story.revisions > 0 ? fmt::format(", revised {} times", story.revisions) : "");
-  }
-  text += to_text(result.coverage) + "\n";
+  text += record_text(result, totals, "tilings of classic dataflows");
   if (has_front(result)) text += front_text(fronts_of(result));
   for (const std::string& remark : remarks_of(result)) text += remark + "\n";
   return text;

@@ -12,15 +12,8 @@ namespace {
 
 HierarchyLayer to_layer(const HierarchyProblem& problem, const Ledger& ledger, const HierarchyJob& job) {
   HierarchyLayer layer;
-  layer.name = problem.name;
-  layer.count = problem.count;
-  layer.members = problem.members;
+  record(layer, problem, ledger);
   layer.problem = problem.mappings().problem();
-  layer.ledger = ledger;
-  for (const auto& [reason, count] : ledger.rejected) {
-    layer.rejected.emplace_back(reason == kOverLimit ? "over-limit" : problem.space->reason_name(reason), count);
-  }
-  std::ranges::stable_sort(layer.rejected, std::ranges::greater{}, &std::pair<std::string, std::int64_t>::second);
   for (const FrontMember& member : ledger.front) {
     layer.front.push_back({problem.mappings().mapping(member.point), member.outcome.metrics, member.sample});
   }
@@ -141,26 +134,16 @@ std::vector<std::string> remarks_of(const HierarchyStudy& study) {
 }
 
 Result<HierarchyStudy> map(const HierarchyJob& job, const SearchOptions& options, RunContext& context) {
-  TW_TRY(SearchStudy found, search(task_of(job), options, context));
+  TW_TRY(const SearchStudy found, search(task_of(job), options, context));
   HierarchyStudy study;
-  study.network = job.network_name;
+  record(study, job, options, found);
   study.machine = job.machine;
   study.judge = *job.options.judge;
   study.restriction = job.restriction;
-  study.objective = job.options.objective;
-  study.search = options.search;
-  study.samples = options.samples;
-  study.seed = options.seed;
-  study.settings = std::move(found.settings);
-  study.interrupted = found.interrupted;
-  study.coverage = job.coverage;
-  study.from = options.from;
-  study.known_before = found.known_before;
   for (std::size_t i = 0; i < job.problems.size(); ++i) {
     study.layers.push_back(to_layer(job.problems[i], found.ledgers[i], job));
   }
   if (has_front(study)) study.front = front_of(study);
-  if (const auto* agents = dynamic_cast<const AgentsStory*>(found.story.get())) study.agents = *agents;
   return study;
 }
 

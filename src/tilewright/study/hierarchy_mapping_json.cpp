@@ -43,19 +43,13 @@ Json to_json(const HierarchyLayer& layer, const HierarchyStudy& study) {
     }
   }
   if (!layer.found) json["explain"] = layer.explain;
-  json["dataflows"] = Json::object();
-  for (const auto& [name, objective] : layer.dataflows) json["dataflows"][name] = objective;
-  json["classics"] = layer.ledger.classics;
+  add_dataflows(json, layer);
   for (const HierarchyLayer::Member& member : layer.front) {
     json["pareto"].push_back({{"metrics", to_json(member.metrics)},
                               {"sample", member.sample},
                               {"mapping", to_yaml(member.mapping, layer.problem, study.machine)}});
   }
-  json["samples"] = layer.ledger.samples;
-  json["valid"] = layer.ledger.valid;
-  json["repeated"] = layer.ledger.repeated;
-  json["rejected"] = Json::object();
-  for (const auto& [reason, count] : layer.rejected) json["rejected"][reason] = count;
+  add_samples(json, layer);
   return json;
 }
 
@@ -63,22 +57,10 @@ Json to_json(const HierarchyLayer& layer, const HierarchyStudy& study) {
 
 std::string to_json(const HierarchyStudy& study) {
   const HierarchyTotals totals = totals_of(study);
-  Json json{{"format", kHierarchyResultFormat},
-            {"version", TILEWRIGHT_VERSION},
-            {"network", study.network},
-            {"machine", to_yaml(study.machine)},
-            {"model", name(study.judge)},
-            {"restriction", study.restriction},
-            {"objective", name_of(study.objective)},
-            {"search", study.search},
-            {"samples", study.samples},
-            {"seed", study.seed},
-            {"interrupted", study.interrupted},
-            {"settings", Json::object()},
-            {"limits", Json::object()}};
-  for (const SettingValue& setting : study.settings) json["settings"][setting.name] = setting.value;
-  for (const auto& [metric, limit] : limits_of(study.objective.limits)) json["limits"][std::string(name_of(metric))] = limit;
-  if (!study.from.empty()) json["from"] = study.from;
+  Json json{{"format", kHierarchyResultFormat},     {"version", TILEWRIGHT_VERSION}, {"network", study.network},
+            {"machine", to_yaml(study.machine)},    {"model", name(study.judge)},    {"restriction", study.restriction},
+            {"objective", name_of(study.objective)}};
+  add_search(json, study);
   json["totals"] = to_json(totals.metrics);
   json["totals"]["cycles"] = totals.cycles.value;
   json["totals"]["energy_pj"] = totals.energy.value;
@@ -86,20 +68,12 @@ std::string to_json(const HierarchyStudy& study) {
   for (std::size_t level = 0; level < totals.levels.size(); ++level) {
     json["totals"]["level_energy_pj"][study.machine.levels[level].name] = totals.levels[level].value;
   }
-  json["totals"]["classics"] = totals.classics;
-  json["totals"]["samples"] = totals.samples;
-  json["totals"]["valid"] = totals.valid;
-  json["totals"]["repeated"] = totals.repeated;
+  add_samples(json["totals"], totals);
   if (totals.dataflow_factor) json["totals"]["dataflow_factor"] = *totals.dataflow_factor;
   json["coverage"] = to_json(study.coverage);
   json["layers"] = Json::array();
   for (const HierarchyLayer& layer : study.layers) json["layers"].push_back(to_json(layer, study));
-  if (study.agents) {
-    json["agents"] = {{"origin", study.agents->assignment.origin},
-                      {"explored", study.agents->explored},
-                      {"revisions", study.agents->revisions},
-                      {"assignment", study.agents->assignment.agents}};
-  }
+  add_agents(json, study);
   if (has_front(study)) {
     json["pareto"] = {{"bound", study.front.bound}, {"network", Json::array()}};
     for (const NetworkMember& member : study.front.members) {

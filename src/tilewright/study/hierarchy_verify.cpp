@@ -21,17 +21,8 @@ using Json = nlohmann::ordered_json;
 // What a search has met and found, without anything that follows from it.
 Result<HierarchyLayer> layer_of(const Json& json, const hierarchy::Machine& machine) {
   HierarchyLayer layer;
-  layer.name = json.at("name").get<std::string>();
-  layer.count = json.at("count").get<std::int64_t>();
-  layer.members = json.at("members").get<std::vector<std::string>>();
+  read_record(json, layer);
   TW_TRY(layer.problem, hierarchy::problem_from(json.at("problem")));
-  layer.ledger.classics = json.at("classics").get<std::int64_t>();
-  layer.ledger.samples = json.at("samples").get<std::int64_t>();
-  layer.ledger.valid = json.at("valid").get<std::int64_t>();
-  layer.ledger.repeated = json.at("repeated").get<std::int64_t>();
-  for (const auto& [reason, count] : json.at("rejected").items()) {
-    layer.rejected.emplace_back(reason, count.get<std::int64_t>());
-  }
   if (json.contains("pareto")) {
     for (const Json& entry : json.at("pareto")) {
       HierarchyLayer::Member& member = layer.front.emplace_back();
@@ -40,7 +31,6 @@ Result<HierarchyLayer> layer_of(const Json& json, const hierarchy::Machine& mach
       member.sample = entry.at("sample").get<std::int64_t>();
     }
   }
-  if (json.contains("explain")) layer.explain = json.at("explain").get<std::string>();
   if (!json.contains("mapping")) return layer;
   TW_TRY(layer.found.emplace(HierarchyLayer::Found{}).mapping,
          hierarchy::mapping_from_yaml(json.at("mapping").get<std::string>(), "mapping", layer.problem, machine));
@@ -49,34 +39,13 @@ Result<HierarchyLayer> layer_of(const Json& json, const hierarchy::Machine& mach
 
 Result<HierarchyStudy> study_of(const Json& json) {
   HierarchyStudy study;
-  study.network = json.at("network").get<std::string>();
+  TW_TRY([[maybe_unused]] const Done recorded, read_record(json, study));
   TW_TRY(study.machine, hierarchy::machine_from_yaml(json.at("machine").get<std::string>(), "machine"));
   TW_TRY(study.judge, named<hierarchy::Judge>(json.at("model").get<std::string>()));
   study.restriction = json.at("restriction").get<std::string>();
-  TW_TRY(study.objective, objective_named(json.at("objective").get<std::string>()));
-  const auto limit = [&limits = json.at("limits")](const char* name) {
-    return limits.contains(name) ? std::optional<double>(limits.at(name).get<double>()) : std::nullopt;
-  };
-  study.objective.limits = {limit("latency"), limit("energy"), limit("area"), limit("power")};
-  study.search = json.at("search").get<std::string>();
-  study.samples = json.at("samples").get<std::int64_t>();
-  study.seed = json.at("seed").get<std::uint64_t>();
-  study.interrupted = json.at("interrupted").get<bool>();
-  for (const auto& [name, value] : json.at("settings").items())
-    study.settings.push_back({name, value.get<std::string>(), ""});
-  if (json.contains("from")) study.from = json.at("from").get<std::string>();
-  TW_TRY(study.coverage, coverage_from(json.at("coverage")));
   for (const Json& entry : json.at("layers")) {
     TW_TRY(HierarchyLayer layer, layer_of(entry, study.machine));
     study.layers.push_back(std::move(layer));
-  }
-  if (json.contains("agents")) {
-    const Json& agents = json.at("agents");
-    AgentsStory& story = study.agents.emplace();
-    story.assignment.origin = agents.at("origin").get<std::string>();
-    story.assignment.agents = agents.at("assignment").get<std::vector<std::vector<std::string>>>();
-    story.explored = agents.at("explored").get<std::int64_t>();
-    story.revisions = agents.at("revisions").get<std::int64_t>();
   }
   return study;
 }

@@ -35,19 +35,9 @@ Nest nest_from(const Json& json) {
 // What a search has met and found, without anything that follows from it.
 Result<MappedLayer> layer_of(const Json& json, const Accelerator& machine, const Limits& limits) {
   MappedLayer layer;
-  layer.name = json.at("name").get<std::string>();
-  layer.count = json.at("count").get<std::int64_t>();
+  read_record(json, layer);
   TW_TRY(layer.layer, layer_from(json, layer.name));
-  layer.members = json.at("members").get<std::vector<std::string>>();
   layer.nest = nest_from(json.at("nest"));
-  layer.ledger.classics = json.at("classics").get<std::int64_t>();
-  layer.ledger.samples = json.at("samples").get<std::int64_t>();
-  layer.ledger.valid = json.at("valid").get<std::int64_t>();
-  layer.ledger.repeated = json.at("repeated").get<std::int64_t>();
-  for (const auto& [reason, count] : json.at("rejected").items()) {
-    layer.rejected.emplace_back(reason, count.get<std::int64_t>());
-  }
-  if (json.contains("explain")) layer.explain = json.at("explain").get<std::string>();
   // Anything with a `mapping` and the `pes` it runs on.
   const auto take = [&machine](const Json& from, auto& to) -> Result<Done> {
     TW_TRY(to.mapping, mapping_from_yaml(from.at("mapping").get<std::string>(), "mapping"));
@@ -76,7 +66,7 @@ Result<MappedLayer> layer_of(const Json& json, const Accelerator& machine, const
 
 Result<MappingStudy> result_of(const Json& json) {
   MappingStudy result;
-  result.network = json.at("network").get<std::string>();
+  TW_TRY([[maybe_unused]] const Done recorded, read_record(json, result));
   TW_TRY(result.machine, accelerator_from_yaml(json.at("machine").get<std::string>(), "machine"));
   TW_TRY(result.model, named<Model>(json.at("model").get<std::string>()));
   const int constraints = json.at("constraints").get<int>();
@@ -85,34 +75,10 @@ Result<MappingStudy> result_of(const Json& json) {
   }
   result.constraints = static_cast<Constraints>(constraints);
   result.gamma_rules = is_maestro(result.model);
-  TW_TRY(result.objective, objective_named(json.at("objective").get<std::string>()));
-  const Json& limits = json.at("limits");
-  const auto limit = [&](const char* name) {
-    return limits.contains(name) ? std::optional<double>(limits.at(name).get<double>()) : std::nullopt;
-  };
-  result.objective.limits = {limit("latency"), limit("energy"), limit("area"), limit("power")};
   result.space = json.at("space").get<std::string>();
-  result.search = json.at("search").get<std::string>();
-  result.samples = json.at("samples").get<std::int64_t>();
-  result.seed = json.at("seed").get<std::uint64_t>();
-  result.interrupted = json.at("interrupted").get<bool>();
-  for (const auto& [name, value] : json.at("settings").items()) {
-    result.settings.push_back({name, value.get<std::string>(), ""});
-  }
-  if (json.contains("from")) result.from = json.at("from").get<std::string>();
-  TW_TRY(result.coverage, coverage_from(json.at("coverage")));
   for (const Json& entry : json.at("layers")) {
     TW_TRY(MappedLayer layer, layer_of(entry, result.machine, result.objective.limits));
     result.layers.push_back(std::move(layer));
-  }
-  if (json.contains("agents")) {
-    const Json& agents = json.at("agents");
-    AgentsStory story;
-    story.assignment.origin = agents.at("origin").get<std::string>();
-    story.assignment.agents = agents.at("assignment").get<std::vector<std::vector<std::string>>>();
-    story.explored = agents.at("explored").get<std::int64_t>();
-    story.revisions = agents.at("revisions").get<std::int64_t>();
-    result.agents = std::move(story);
   }
   return result;
 }

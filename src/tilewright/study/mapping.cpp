@@ -79,16 +79,9 @@ const Classic* best_classic(const MappingProblem& problem, const MappingJob& job
 
 MappedLayer to_layer(const MappingProblem& problem, const Ledger& ledger, const MappingJob& job, ThreadPool& threads) {
   MappedLayer layer;
-  layer.name = problem.name;
-  layer.count = problem.count;
+  record(layer, problem, ledger);
   layer.layer = problem.layer;
-  layer.members = problem.members;
   layer.nest = problem.nest;
-  layer.ledger = ledger;
-  for (const auto& [reason, count] : ledger.rejected) {
-    layer.rejected.emplace_back(reason == kOverLimit ? "over-limit" : problem.space->reason_name(reason), count);
-  }
-  std::ranges::stable_sort(layer.rejected, std::ranges::greater{}, &std::pair<std::string, std::int64_t>::second);
   if (!ledger.best && ledger.limits) {
     const Point& point = ledger.limits->point;
     layer.nearest = MappedLayer::Found{problem.mapping(point), problem.machine(point), ledger.limits->outcome.metrics};
@@ -159,28 +152,18 @@ std::optional<std::string> judge(MappedLayer& layer, const MappingProblem& probl
 }
 
 Result<MappingStudy> map(const MappingJob& job, const MapOptions& options, RunContext& context) {
-  TW_TRY(SearchStudy found, search(task_with_referee(job), options, context));
+  TW_TRY(const SearchStudy found, search(task_with_referee(job), options, context));
   MappingStudy study;
-  study.network = job.network_name;
+  record(study, job, options, found);
   study.machine = job.accelerator;
   study.model = job.options.model;
   study.constraints = job.options.constraints;
   study.gamma_rules = is_maestro(job.options.model);
-  study.objective = job.options.objective;
   study.space = space_text(job.options);
-  study.search = options.search;
-  study.samples = options.samples;
-  study.seed = options.seed;
-  study.settings = std::move(found.settings);
-  study.interrupted = found.interrupted;
-  study.coverage = job.coverage;
-  study.from = options.from;
-  study.known_before = found.known_before;
   for (std::size_t i = 0; i < job.problems.size(); ++i) {
     study.layers.push_back(to_layer(job.problems[i], found.ledgers[i], job, context.threads));
   }
   if (has_front(study)) study.front = front_of(study);
-  if (const auto* agents = dynamic_cast<const AgentsStory*>(found.story.get())) study.agents = *agents;
   return study;
 }
 

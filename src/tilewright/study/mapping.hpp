@@ -13,20 +13,14 @@
 #include <utility>
 #include <vector>
 
-#include "tilewright/agents/agents_searcher.hpp"
-#include "tilewright/search/pareto.hpp"
 #include "tilewright/study/mapping_job.hpp"
-#include "tilewright/study/search_study.hpp"
+#include "tilewright/study/mapping_record.hpp"
 
 namespace tilewright {
 
-struct MappedLayer {
-  std::string name;
-  std::int64_t count = 1;
+struct MappedLayer : LayerRecord {
   Layer layer;
-  std::vector<std::string> members;  // names of the network's layers that have this shape; of an ONNX model, of its nodes
   Nest nest;
-  double log10_size = 0;  // of the space
 
   struct Found {
     Mapping mapping;
@@ -38,13 +32,9 @@ struct MappedLayer {
   };
   std::optional<Found> found;
   std::optional<Found> nearest;  // to the limits, when nothing keeps them
-  std::string explain;           // the command that tells more, when nothing was found
 
-  std::vector<std::pair<std::string, double>> dataflows;  // the classics that fit, and their objective; best first
-  std::string dataflow;                                   // the best of them that the exact model accepts too
-  std::optional<Metrics> dataflow_metrics;
-  std::optional<double> dataflow_factor;  // its objective by ours
-  std::optional<double> optimum_factor;   // ours by the true optimum, where the space was small enough to walk
+  std::string dataflow;                  // the best of the classics that the exact model accepts too
+  std::optional<double> optimum_factor;  // ours by the true optimum, where the space was small enough to walk
   // Mappings of which none is better than another in all metrics, where that was the objective.
   struct Member {
     Mapping mapping;
@@ -53,34 +43,16 @@ struct MappedLayer {
     std::int64_t sample = 0;
   };
   std::vector<Member> front;
-
-  Ledger ledger;
-  std::vector<std::pair<std::string, std::int64_t>> rejected;  // most frequent first
 };
 
-struct MappingStudy {
-  std::string network;
+struct MappingStudy : StudyRecord {
   Accelerator machine;
   Model model = Model::Sound;
   Constraints constraints = Constraints::Hard;
   bool gamma_rules = false;
-  Objective objective;
   std::string space;  // "mapping, tiles divisors, levels 2"
-  std::string search;
-  std::int64_t samples = 0;  // per layer
-  std::uint64_t seed = 1;
-  std::vector<SettingValue> settings;
-  std::vector<std::string> command;  // the command line, for those who have one
-  bool interrupted = false;
   std::vector<MappedLayer> layers;
-  Coverage coverage;
-  NetworkFront front;                 // of the whole network; empty unless every layer has one
-  std::optional<AgentsStory> agents;  // of a searcher that is one team for all layers
-  std::string from;                   // the trained team it began with
-  std::int64_t known_before = 0;      // points that the store had; not part of the result
 };
-
-inline bool has_front(const MappingStudy& result) { return result.objective.form == Objective::Form::Pareto; }
 
 // Of the processing elements, 0 … 1.
 double utilisation(const Metrics& metrics, std::int64_t lanes);
@@ -88,12 +60,10 @@ double utilisation(const Metrics& metrics, std::int64_t lanes);
 bool is_loss(const MappedLayer& layer);
 
 // Of the whole network, each layer as often as it is there; layers without a mapping are left out.
-struct MappingTotals {
+struct MappingTotals : SampleTotals {
   Metrics metrics;                        // latency, energy and MACs are sums; area and buffers the largest; power is energy
                                           // over time, MAESTRO's the largest
   std::optional<double> dataflow_factor;  // the objective with every layer's best classic dataflow, by ours
-  std::int64_t classics = 0, samples = 0, valid = 0, repeated = 0;
-  std::size_t failed = 0;  // layers
 };
 MappingTotals totals_of(const MappingStudy& result);
 // What follows from sums over the network.

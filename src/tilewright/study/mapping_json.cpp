@@ -60,9 +60,7 @@ Json to_json(const MappedLayer& layer, const MappingStudy& result) {
     }
     if (layer.optimum_factor) json["optimum_factor"] = *layer.optimum_factor;
   }
-  json["dataflows"] = Json::object();
-  for (const auto& [name, objective] : layer.dataflows) json["dataflows"][name] = objective;
-  json["classics"] = layer.ledger.classics;
+  add_dataflows(json, layer);
   for (const MappedLayer::Member& member : layer.front) {
     json["pareto"].push_back({{"metrics", to_json(member.metrics)},
                               {"pes", member.machine.pes},
@@ -82,11 +80,7 @@ Json to_json(const MappedLayer& layer, const MappingStudy& result) {
                        {"pes", layer.nearest->machine.pes},
                        {"mapping", to_yaml(layer.nearest->mapping)}};
   }
-  json["samples"] = layer.ledger.samples;
-  json["valid"] = layer.ledger.valid;
-  json["repeated"] = layer.ledger.repeated;
-  json["rejected"] = Json::object();
-  for (const auto& [reason, count] : layer.rejected) json["rejected"][reason] = count;
+  add_samples(json, layer);
   return json;
 }
 
@@ -102,35 +96,15 @@ std::string to_json(const MappingStudy& result) {
             {"constraints", static_cast<int>(result.constraints)},
             {"gamma_rules", result.gamma_rules},
             {"objective", name_of(result.objective)},
-            {"space", result.space},
-            {"search", result.search},
-            {"samples", result.samples},
-            {"seed", result.seed},
-            {"interrupted", result.interrupted},
-            {"settings", Json::object()},
-            {"limits", Json::object()}};
-  for (const SettingValue& setting : result.settings) json["settings"][setting.name] = setting.value;
-  const Limits& limits = result.objective.limits;
-  if (limits.latency) json["limits"]["latency"] = *limits.latency;
-  if (limits.energy) json["limits"]["energy"] = *limits.energy;
-  if (limits.area) json["limits"]["area"] = *limits.area;
-  if (limits.power) json["limits"]["power"] = *limits.power;
-  if (!result.from.empty()) json["from"] = result.from;
+            {"space", result.space}};
+  add_search(json, result);
   json["totals"] = to_json(totals.metrics);
-  json["totals"]["classics"] = totals.classics;
-  json["totals"]["samples"] = totals.samples;
-  json["totals"]["valid"] = totals.valid;
-  json["totals"]["repeated"] = totals.repeated;
+  add_samples(json["totals"], totals);
   if (totals.dataflow_factor) json["totals"]["dataflow_factor"] = *totals.dataflow_factor;
   json["coverage"] = to_json(result.coverage);
   json["layers"] = Json::array();
   for (const MappedLayer& layer : result.layers) json["layers"].push_back(to_json(layer, result));
-  if (result.agents) {
-    json["agents"] = {{"origin", result.agents->assignment.origin},
-                      {"explored", result.agents->explored},
-                      {"revisions", result.agents->revisions},
-                      {"assignment", result.agents->assignment.agents}};
-  }
+  add_agents(json, result);
   if (has_front(result)) {
     json["pareto"] = {{"bound", result.front.bound}, {"network", Json::array()}};
     for (const NetworkMember& member : result.front.members) {
