@@ -222,6 +222,30 @@ class Explain(Base):
         self.assertIn("No move of loops was found", told)
         self.assertIn("0 of 1 layers evaluated again", self.done("verify", self.folder / "run"))
 
+    def test_map_says_how_near_the_limits_it_came(self):
+        run = self.folder / "run"
+        text = self.done("map", "zoo:alexnet", "--layer", "conv3", "--hardware", "zoo:eyeriss-dram", "--search", "random", "--samples",
+                         50, "--max-latency", 1000, "--max-energy", 1e9, "-o", run, code=3)
+        result = json.loads((run / "result.json").read_text())
+        [layer] = result["layers"]
+        self.assertNotIn("mapping", layer)
+        least, nearest = layer["limits"]["latency"]["least"], layer["nearest"]
+        self.assertEqual(layer["limits"]["latency"]["factor"], least / 1000)
+        self.assertGreaterEqual(nearest["metrics"]["latency"], least)
+        self.assertEqual(nearest["excess"], nearest["metrics"]["latency"] / 1000)
+        self.assertIn(f"There is an answer with --max-latency {nearest['metrics']['latency']:.0f}", text)
+        self.assertIn("every number equal", self.done("verify", run))
+        # It costs what evaluate says, and with that limit it is an answer.
+        mapping = self.folder / "nearest.yaml"
+        mapping.write_text(nearest["mapping"])
+        [cost] = json.loads(self.done("evaluate", *CONV3, "--mapping", mapping, "--json"))["layers"]
+        self.assertEqual(cost["cost"]["cycles"], nearest["metrics"]["latency"])
+        result.pop("digest")
+        nearest["metrics"]["latency"] += 1
+        changed = self.folder / "changed.json"
+        changed.write_text(json.dumps(result))
+        self.assertIn("/nearest/metrics/latency", self.done("verify", changed, code=3))
+
     def test_what_does_not_go_together_is_said(self):
         self.refused("explain", *CONV3, "--max-l1", 5, saying="does not go with machines of memory levels")
         self.refused("explain", *CONV3, "--dataflow", "nvdla", saying="is not known")

@@ -14,6 +14,11 @@ HierarchyLayer to_layer(const HierarchyProblem& problem, const Ledger& ledger, c
   HierarchyLayer layer;
   record(layer, problem, ledger);
   layer.problem = problem.mappings().problem();
+  if (!ledger.best && ledger.limits) {
+    HierarchyLayer::Found& nearest = layer.nearest.emplace();
+    nearest.mapping = problem.mappings().mapping(ledger.limits->point);
+    nearest.metrics = ledger.limits->outcome.metrics;
+  }
   for (const FrontMember& member : ledger.front) {
     layer.front.push_back({problem.mappings().mapping(member.point), member.outcome.metrics, member.sample});
   }
@@ -126,9 +131,7 @@ std::vector<std::string> remarks_of(const HierarchyStudy& study) {
   }
   for (const HierarchyLayer& layer : study.layers) {
     if (layer.found) continue;
-    remarks.push_back(fmt::format(
-        "Layer {}: none of {} samples is feasible ({}); `{}` tells more.", layer.name, with_thousands(layer.ledger.samples),
-        layer.rejected.empty() ? "no sample was drawn" : "mostly " + layer.rejected.front().first, layer.explain));
+    remarks.push_back(failure_of(layer, study.objective, layer.nearest ? &layer.nearest->metrics : nullptr));
   }
   return remarks;
 }

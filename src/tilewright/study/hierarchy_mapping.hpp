@@ -25,6 +25,7 @@ struct HierarchyLayer : LayerRecord {
     Score score{};
   };
   std::optional<Found> found;
+  std::optional<Found> nearest;  // to the limits, when nothing keeps them; without an analysis
   // Mappings of which none is better than another in all metrics, where that was the objective.
   struct Member {
     hierarchy::Mapping mapping;

@@ -43,6 +43,12 @@ Json to_json(const HierarchyLayer& layer, const HierarchyStudy& study) {
     }
   }
   if (!layer.found) json["explain"] = layer.explain;
+  if (layer.nearest) {
+    add_limits(json, layer, study.objective.limits);
+    json["nearest"] = {{"metrics", to_json(layer.nearest->metrics)},
+                       {"excess", layer.ledger.limits->excess},
+                       {"mapping", to_yaml(layer.nearest->mapping, layer.problem, study.machine)}};
+  }
   add_dataflows(json, layer);
   for (const HierarchyLayer::Member& member : layer.front) {
     json["pareto"].push_back({{"metrics", to_json(member.metrics)},

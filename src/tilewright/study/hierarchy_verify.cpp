@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // What a search has met and found, without anything that follows from it.
-Result<HierarchyLayer> layer_of(const Json& json, const hierarchy::Machine& machine) {
+Result<HierarchyLayer> layer_of(const Json& json, const hierarchy::Machine& machine, const Limits& limits) {
   HierarchyLayer layer;
   read_record(json, layer);
   TW_TRY(layer.problem, hierarchy::problem_from(json.at("problem")));
@@ -30,6 +30,12 @@ Result<HierarchyLayer> layer_of(const Json& json, const hierarchy::Machine& mach
              hierarchy::mapping_from_yaml(entry.at("mapping").get<std::string>(), "mapping", layer.problem, machine));
       member.sample = entry.at("sample").get<std::int64_t>();
     }
+  }
+  if (json.contains("nearest")) {
+    TW_TRY(layer.nearest.emplace(HierarchyLayer::Found{}).mapping,
+           hierarchy::mapping_from_yaml(json.at("nearest").at("mapping").get<std::string>(), "mapping", layer.problem,
+                                        machine));
+    read_limits(json, layer, limits);
   }
   if (!json.contains("mapping")) return layer;
   TW_TRY(layer.found.emplace(HierarchyLayer::Found{}).mapping,
@@ -44,7 +50,7 @@ Result<HierarchyStudy> study_of(const Json& json) {
   TW_TRY(study.judge, named<hierarchy::Judge>(json.at("model").get<std::string>()));
   study.restriction = json.at("restriction").get<std::string>();
   for (const Json& entry : json.at("layers")) {
-    TW_TRY(HierarchyLayer layer, layer_of(entry, study.machine));
+    TW_TRY(HierarchyLayer layer, layer_of(entry, study.machine, study.objective.limits));
     study.layers.push_back(std::move(layer));
   }
   return study;
@@ -59,20 +65,29 @@ Result<std::unique_ptr<HierarchySpace>> space_of(const HierarchyLayer& layer, co
   return HierarchySpace::make(layer.name, layer.problem, study.machine, options);
 }
 
-// The metrics of every member. A member that is no mapping, or no member of a front, is said.
-std::optional<std::string> judge_front(HierarchyLayer& layer, const HierarchySpace& space, const Objective& objective) {
+// Nothing when the mapping is not one of the space or does not fit.
+std::optional<Metrics> metrics_in(const HierarchySpace& space, const hierarchy::Mapping& mapping) {
+  if (violation(space.restriction(), mapping, space.problem(), space.machine())) return std::nullopt;
   hierarchy::Evaluator evaluator(space.problem(), space.machine(), {.judge = space.judge()});
+  const Outcome outcome = outcome_of(evaluator.evaluate(mapping), computes(space.problem()), space.machine());
+  return outcome.feasible ? std::optional(outcome.metrics) : std::nullopt;
+}
+
+// What members of the front and the nearest mapping cost. One that cannot be is said.
+std::optional<std::string> judge_others(HierarchyLayer& layer, const HierarchySpace& space, const Objective& objective) {
   std::vector<FrontMember> front;
   for (HierarchyLayer::Member& member : layer.front) {
-    if (auto what = violation(space.restriction(), member.mapping, space.problem(), space.machine())) {
-      return "a member of the front " + *what;
-    }
-    const Outcome outcome = outcome_of(evaluator.evaluate(member.mapping), computes(space.problem()), space.machine());
-    if (!outcome.feasible) return "a member of the front is infeasible";
-    member.metrics = outcome.metrics;
-    add_to_front(front, {{}, outcome, terms_of(objective, outcome.metrics), member.sample});
+    const auto metrics = metrics_in(space, member.mapping);
+    if (!metrics) return "a member of the front is infeasible";
+    member.metrics = *metrics;
+    add_to_front(front, {{}, {}, terms_of(objective, *metrics), member.sample});
   }
   if (front.size() < layer.front.size()) return "a member of the front is no better than another in anything";
+  if (!layer.nearest) return std::nullopt;
+  const auto metrics = metrics_in(space, layer.nearest->mapping);
+  if (!metrics) return "the nearest mapping is infeasible";
+  layer.nearest->metrics = *metrics;
+  layer.ledger.limits->excess = excess_of(objective.limits, *metrics);
   return std::nullopt;
 }
 
@@ -89,7 +104,7 @@ void compute(HierarchyStudy& study, Verdicts& verdicts) {
       layer.found.reset();
       continue;
     }
-    if (const auto why = judge_front(layer, **space, study.objective)) fault(*why);
+    if (const auto why = judge_others(layer, **space, study.objective)) fault(*why);
     const auto classics = classics_of(**space);
     if (layer.ledger.classics > 0) layer.ledger.classics = std::ssize(classics);
     if (const auto why = judge(layer, **space, classics, study.objective)) {

@@ -54,10 +54,7 @@ Result<MappedLayer> layer_of(const Json& json, const Accelerator& machine, const
   }
   if (json.contains("nearest")) {
     TW_TRY([[maybe_unused]] const Done taken, take(json.at("nearest"), layer.nearest.emplace(MappedLayer::Found{})));
-    layer.ledger.limits.emplace();
-    for (const auto& [metric, limit] : limits_of(limits)) {
-      layer.ledger.limits->least.push_back(json.at("limits").at(std::string(name_of(metric))).at("least").get<double>());
-    }
+    read_limits(json, layer, limits);
   }
   if (!json.contains("mapping")) return layer;
   TW_TRY([[maybe_unused]] const Done taken, take(json, layer.found.emplace(MappedLayer::Found{})));
@@ -129,10 +126,7 @@ void compute(MappingStudy& result, Verdicts& verdicts) {
       const auto metrics = metrics_of(layer.nearest->mapping, layer.nest, layer.nearest->machine, job);
       if (!metrics) fault("the nearest mapping is infeasible");
       if (metrics) layer.nearest->metrics = *metrics;
-      for (const auto& [metric, limit] : limits_of(job.options.objective.limits)) {
-        double& excess = layer.ledger.limits->excess;
-        excess = std::max(excess, value_of(metric, layer.nearest->metrics) / limit);
-      }
+      layer.ledger.limits->excess = excess_of(job.options.objective.limits, layer.nearest->metrics);
     }
     if (!layer.found) {
       ++verdicts.without;

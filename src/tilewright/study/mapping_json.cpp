@@ -69,12 +69,7 @@ Json to_json(const MappedLayer& layer, const MappingStudy& result) {
   }
   if (!layer.found) json["explain"] = layer.explain;
   if (layer.nearest) {
-    const auto limits = limits_of(result.objective.limits);
-    for (std::size_t i = 0; i < limits.size(); ++i) {
-      const double least = layer.ledger.limits->least[i];
-      json["limits"][std::string(name_of(limits[i].first))] = {
-          {"limit", limits[i].second}, {"least", least}, {"factor", least / limits[i].second}};
-    }
+    add_limits(json, layer, result.objective.limits);
     json["nearest"] = {{"metrics", to_json(layer.nearest->metrics)},
                        {"factor", layer.ledger.limits->excess},
                        {"pes", layer.nearest->machine.pes},

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/base/text.hpp"
 #include "tilewright/study/network_json.hpp"
 
 namespace tilewright {
@@ -33,6 +35,42 @@ void record(LayerRecord& layer, const DesignProblem& problem, const Ledger& ledg
     layer.rejected.emplace_back(reason == kOverLimit ? "over-limit" : problem.space->reason_name(reason), count);
   }
   std::ranges::stable_sort(layer.rejected, std::ranges::greater{}, &std::pair<std::string, std::int64_t>::second);
+}
+
+void add_limits(Json& json, const LayerRecord& layer, const Limits& limits) {
+  const auto all = limits_of(limits);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double least = layer.ledger.limits->least[i];
+    json["limits"][std::string(name_of(all[i].first))] = {
+        {"limit", all[i].second}, {"least", least}, {"factor", least / all[i].second}};
+  }
+}
+
+void read_limits(const Json& json, LayerRecord& layer, const Limits& limits) {
+  LimitStory& story = layer.ledger.limits.emplace();
+  for (const auto& [metric, limit] : limits_of(limits)) {
+    story.least.push_back(json.at("limits").at(std::string(name_of(metric))).at("least").get<double>());
+  }
+}
+
+std::string failure_of(const LayerRecord& layer, const Objective& objective, const Metrics* nearest) {
+  const std::string samples = with_thousands(layer.ledger.samples);
+  const std::string tells = fmt::format("`{}` tells more", layer.explain);
+  if (nearest == nullptr) {
+    const std::string why = layer.rejected.empty() ? "no sample was drawn" : "mostly " + layer.rejected.front().first;
+    return fmt::format("Layer {}: none of {} samples is feasible ({}); {}.", layer.name, samples, why, tells);
+  }
+  std::string least, relax;
+  const auto limits = limits_of(objective.limits);
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    const auto& [metric, limit] = limits[i];
+    least += fmt::format("{}{} {:.6g} {} (limit {:.6g})", least.empty() ? "" : ", ", name_of(metric),
+                         layer.ledger.limits->least[i], unit_of(metric), limit);
+    const double value = value_of(metric, *nearest);
+    if (value > limit) relax += fmt::format(" --max-{} {}", name_of(metric), value);
+  }
+  return fmt::format("Layer {}: none of {} samples keeps the limits. The least seen: {}. There is an answer with{}; {}.",
+                     layer.name, samples, least, relax, tells);
 }
 
 void add_search(Json& json, const StudyRecord& study) {

@@ -60,12 +60,19 @@ struct SampleTotals {
 void record(StudyRecord& study, const DesignJob& job, const SearchOptions& options, const SearchStudy& found);
 void record(LayerRecord& layer, const DesignProblem& problem, const Ledger& ledger);
 
+// Why a layer has no mapping, and what would have to give: `nearest` is what comes nearest to the limits, where they are
+// why.
+std::string failure_of(const LayerRecord& layer, const Objective& objective, const Metrics* nearest);
+
 // Parts of result files, which both kinds write and read alike.
 void add_search(nlohmann::ordered_json& json, const StudyRecord& study);
 void add_agents(nlohmann::ordered_json& json, const StudyRecord& study);
 void add_dataflows(nlohmann::ordered_json& json, const LayerRecord& layer);
 void add_samples(nlohmann::ordered_json& json, const LayerRecord& layer);
 void add_samples(nlohmann::ordered_json& json, const SampleTotals& totals);
+// Of a layer whose ledger tells how near the search came to the limits: the least that was seen of each.
+void add_limits(nlohmann::ordered_json& json, const LayerRecord& layer, const Limits& limits);
+void read_limits(const nlohmann::ordered_json& json, LayerRecord& layer, const Limits& limits);
 // Everything that does not follow from something else.
 Result<Done> read_record(const nlohmann::ordered_json& json, StudyRecord& study);
 void read_record(const nlohmann::ordered_json& json, LayerRecord& layer);

@@ -8,30 +8,6 @@
 #include "tilewright/study/mapping.hpp"
 
 namespace tilewright {
-namespace {
-
-// Why a layer has no mapping, and what would have to give.
-std::string failure_of(const MappedLayer& layer, const MappingStudy& result) {
-  const std::string samples = with_thousands(layer.ledger.samples);
-  const std::string tells = fmt::format("`{}` tells more", layer.explain);
-  if (!layer.nearest) {
-    const std::string why = layer.rejected.empty() ? "no sample was drawn" : "mostly " + layer.rejected.front().first;
-    return fmt::format("Layer {}: none of {} samples is feasible ({}); {}.", layer.name, samples, why, tells);
-  }
-  std::string least, relax;
-  const auto limits = limits_of(result.objective.limits);
-  for (std::size_t i = 0; i < limits.size(); ++i) {
-    const auto& [metric, limit] = limits[i];
-    least += fmt::format("{}{} {:.6g} {} (limit {:.6g})", least.empty() ? "" : ", ", name_of(metric),
-                         layer.ledger.limits->least[i], unit_of(metric), limit);
-    const double value = value_of(metric, layer.nearest->metrics);
-    if (value > limit) relax += fmt::format(" --max-{} {}", name_of(metric), value);
-  }
-  return fmt::format("Layer {}: none of {} samples keeps the limits. The least seen: {}. There is an answer with{}; {}.",
-                     layer.name, samples, least, relax, tells);
-}
-
-}  // namespace
 
 bool is_loss(const MappedLayer& layer) { return layer.dataflow_factor && *layer.dataflow_factor < 0.9999; }
 
@@ -97,7 +73,8 @@ std::vector<std::string> remarks_of(const MappingStudy& result) {
                                   with_thousands(result.samples)));
   }
   for (const MappedLayer& layer : result.layers) {
-    if (!layer.found) remarks.push_back(failure_of(layer, result));
+    if (!layer.found)
+      remarks.push_back(failure_of(layer, result.objective, layer.nearest ? &layer.nearest->metrics : nullptr));
   }
   std::string losses;
   for (const MappedLayer& layer : result.layers) {
