@@ -100,6 +100,10 @@ TEST(LevelCases, RefuseKeysThatAreNotKnown) {
   EXPECT_THAT(refusal([](Json& line) { line["layers"][0]["problem"]["dim"] = 1; }), HasSubstr("did you mean 'dims'?"));
   EXPECT_THAT(refusal([](Json& line) { line["layers"][0]["mapping"][0]["tim"] = 1; }), HasSubstr("did you mean 'time'?"));
   EXPECT_THAT(refusal([](Json& line) { line["layers"] = Json::array(); }), HasSubstr("expected at least one"));
+  EXPECT_THAT(refusal([](Json& line) { line["hw"] = 4; }), HasSubstr("hw is 4, expected the source of a machine"));
+  EXPECT_THAT(refusal([](Json& line) { line["hw"] = {{{"levels", 4}}}; }), HasSubstr("hw is an array of 1"));
+  EXPECT_THAT(refusal([](Json& line) { line["layers"][0]["mapping"] = 4; }), HasSubstr("mapping is 4"));
+  EXPECT_THAT(refusal([](Json& line) { line["layers"][0] = 4; }), HasSubstr("layers[0] is 4"));
   EXPECT_THAT(refusal([](Json& line) { line["hw"] = "zoo:simple4"; }), HasSubstr("did you mean 'simple3'?"));
   EXPECT_THAT(refusal([](Json& line) { line["layers"][0]["mapping"][1]["time"] = {"K3"}; }),
               HasSubstr("the factors of K multiply to 3"));

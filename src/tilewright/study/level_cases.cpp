@@ -63,6 +63,7 @@ Result<Done> LevelCases::Workspace::set_machine(const JsonPlace& place) {
   if (machine && hw == *place.json) return Done{};
   machine.reset();
   evaluator.reset();
+  if (!place.json->is_string() && !place.json->is_object()) return place.wrong("the source of a machine, or an object");
   if (place.json->is_string()) {
     TW_TRY(machine, hierarchy::read_machine(place.json->get<std::string>()));
   } else {
