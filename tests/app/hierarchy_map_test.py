@@ -166,6 +166,13 @@ class Runs(Base):
         self.assertEqual(result["format"], "tilewright-map-2")
         self.assertGreater(result["totals"]["level_energy_pj"]["DRAM"], 0)
 
+    def test_a_classic_that_is_better_is_said(self):
+        blind = ("map", self.network, "--layer", "conv1", "--hardware", "zoo:eyeriss-dram", "--search", "random", "--samples", 1)
+        text = self.done(*blind, "--no-classics")
+        self.assertIn("  LOSS", text)
+        self.assertIn("A classic dataflow is better than what was found: conv1 (", text)
+        self.assertNotIn("LOSS", self.done(*blind))
+
     def test_narrow_weights_cost_less(self):
         def energy(*arguments):
             text = self.done("map", self.network, "--hardware", "zoo:eyeriss-dram", "--samples", 60, "--json", *arguments)

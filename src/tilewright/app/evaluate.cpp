@@ -37,7 +37,8 @@ int run_cases(const EvaluateArguments& arguments) {
   const EvaluationOptions& options = arguments.options;
   const bool mixed = !options.network.empty() || !options.hardware.empty() || !options.layer.empty() ||
                      !options.mapping.empty() || !options.dataflow.empty() || !options.levels.bits.empty() ||
-                     !options.levels.restrict_to.empty() || arguments.csv || arguments.json || !arguments.svg.empty();
+                     !options.levels.restrict_to.empty() || !options.levels.energies.empty() || arguments.csv ||
+                     arguments.json || !arguments.svg.empty();
   if (mixed) return report(invalid("--cases FILE goes with --model, --constraints and --threads only"));
   std::ifstream file;
   if (arguments.cases != "-") {

@@ -25,9 +25,9 @@ std::string layers_csv(const HierarchyStudy& study) {
     } else {
       csv += ",,,,,";
     }
-    csv += fmt::format("{},{},{},{},{}", layer.dataflows.empty() ? "" : layer.dataflows.front().first,
-                       layer.dataflow_factor ? fmt::format("{}", *layer.dataflow_factor) : "", layer.ledger.samples,
-                       layer.ledger.valid, layer.ledger.repeated);
+    csv +=
+        fmt::format("{},{},{},{},{}", layer.dataflow, layer.dataflow_factor ? fmt::format("{}", *layer.dataflow_factor) : "",
+                    layer.ledger.samples, layer.ledger.valid, layer.ledger.repeated);
     csv += layer.found ? fmt::format(",{}", layer.found->analysis.mac_energy.value) : ",";
     for (std::size_t level = 0; level < study.machine.levels.size(); ++level) {
       csv += ",";

@@ -49,8 +49,7 @@ std::string layers_table(const HierarchyStudy& study) {
       for (std::string cell :
            {with_thousands(cost.cycles.value), in_units(cost.energy.value * 1e-12, "J"), short_number(cost.edp()),
             percent(cost.utilization), html_escaped(level_name(study.machine, cost.bottleneck)),
-            layer.dataflow_factor ? fmt::format("{:.2f}x {}", *layer.dataflow_factor, layer.dataflows.front().first)
-                                  : std::string("–")}) {
+            layer.dataflow_factor ? fmt::format("{:.2f}x {}", *layer.dataflow_factor, layer.dataflow) : std::string("–")}) {
         row.push_back(std::move(cell));
       }
     } else {

@@ -33,10 +33,10 @@ std::string to_text(const HierarchyStudy& study) {
       continue;
     }
     const hierarchy::Cost& cost = layer.found->analysis.cost;
-    text += fmt::format("{:<{}} {:>5} {:>14} {:>12.4f} {:>14.6g} {:>5.1f}% {:<10} {:>12} {}\n", layer.name, width,
+    text += fmt::format("{:<{}} {:>5} {:>14} {:>12.4f} {:>14.6g} {:>5.1f}% {:<10} {:>12} {}{}\n", layer.name, width,
                         layer.count, with_thousands(cost.cycles.value), cost.energy.value * 1e-6, cost.edp(),
                         100 * cost.utilization, level_name(study.machine, cost.bottleneck), factor(layer.dataflow_factor),
-                        layer.dataflows.empty() ? "" : layer.dataflows.front().first);
+                        layer.dataflow, is_loss(layer) ? "  LOSS" : "");
   }
   const HierarchyTotals totals = totals_of(study);
   if (totals.cycles.value > 0) {

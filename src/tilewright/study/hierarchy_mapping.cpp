@@ -51,6 +51,7 @@ std::optional<std::string> judge(HierarchyLayer& layer, const HierarchySpace& sp
     layer.dataflow_metrics = outcome.metrics;
   }
   std::ranges::stable_sort(layer.dataflows, {}, &std::pair<std::string, double>::second);
+  if (!layer.dataflows.empty()) layer.dataflow = layer.dataflows.front().first;
   if (!layer.found) return std::nullopt;
   HierarchyLayer::Found& found = *layer.found;
   if (auto what = violation(space.restriction(), found.mapping, space.problem(), space.machine())) return *what;
@@ -123,17 +124,11 @@ std::vector<EnergyPart> energy_of(const HierarchyStudy& study) {
 }
 
 std::vector<std::string> remarks_of(const HierarchyStudy& study) {
-  std::vector<std::string> remarks;
-  if (study.interrupted) {
-    remarks.push_back(fmt::format("Stopped early: {} of {} samples were spent; the best so far is kept.",
-                                  with_thousands(totals_of(study).samples),
-                                  with_thousands(study.samples * std::ssize(study.layers))));
-  }
+  std::vector<LayerAnswer> answers;
   for (const HierarchyLayer& layer : study.layers) {
-    if (layer.found) continue;
-    remarks.push_back(failure_of(layer, study.objective, layer.nearest ? &layer.nearest->metrics : nullptr));
+    answers.push_back({&layer, layer.found.has_value(), layer.nearest ? &layer.nearest->metrics : nullptr});
   }
-  return remarks;
+  return search_remarks(study, answers);
 }
 
 Result<HierarchyStudy> map(const HierarchyJob& job, const SearchOptions& options, RunContext& context) {

@@ -38,7 +38,7 @@ Json to_json(const HierarchyLayer& layer, const HierarchyStudy& study) {
     json["levels"] = levels_json(found.analysis, layer.problem, study.machine);
     json["mapping"] = to_yaml(found.mapping, layer.problem, study.machine);
     if (layer.dataflow_factor) {
-      json["dataflow"] = layer.dataflows.front().first;
+      json["dataflow"] = layer.dataflow;
       json["dataflow_factor"] = *layer.dataflow_factor;
     }
   }

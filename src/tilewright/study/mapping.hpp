@@ -33,7 +33,6 @@ struct MappedLayer : LayerRecord {
   std::optional<Found> found;
   std::optional<Found> nearest;  // to the limits, when nothing keeps them
 
-  std::string dataflow;                  // the best of the classics that the exact model accepts too
   std::optional<double> optimum_factor;  // ours by the true optimum, where the space was small enough to walk
   // Mappings of which none is better than another in all metrics, where that was the objective.
   struct Member {
@@ -56,8 +55,6 @@ struct MappingStudy : StudyRecord {
 
 // Of the processing elements, 0 … 1.
 double utilisation(const Metrics& metrics, std::int64_t lanes);
-// A classic dataflow is better, by more than rounding.
-bool is_loss(const MappedLayer& layer);
 
 // Of the whole network, each layer as often as it is there; layers without a mapping are left out.
 struct MappingTotals : SampleTotals {

@@ -12,6 +12,63 @@ namespace tilewright {
 
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+// Why a layer has no mapping, and what would have to give.
+std::string failure_of(const LayerRecord& layer, const Objective& objective, const Metrics* nearest) {
+  const std::string samples = with_thousands(layer.ledger.samples);
+  const std::string tells = fmt::format("`{}` tells more", layer.explain);
+  if (nearest == nullptr) {
+    const std::string why = layer.rejected.empty() ? "no sample was drawn" : "mostly " + layer.rejected.front().first;
+    return fmt::format("Layer {}: none of {} samples is feasible ({}); {}.", layer.name, samples, why, tells);
+  }
+  std::string least, relax;
+  const auto limits = limits_of(objective.limits);
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    const auto& [metric, limit] = limits[i];
+    least += fmt::format("{}{} {:.6g} {} (limit {:.6g})", least.empty() ? "" : ", ", name_of(metric),
+                         layer.ledger.limits->least[i], unit_of(metric), limit);
+    const double value = value_of(metric, *nearest);
+    if (value > limit) relax += fmt::format(" --max-{} {}", name_of(metric), value);
+  }
+  return fmt::format("Layer {}: none of {} samples keeps the limits. The least seen: {}. There is an answer with{}; {}.",
+                     layer.name, samples, least, relax, tells);
+}
+
+}  // namespace
+
+bool is_loss(const LayerRecord& layer) { return layer.dataflow_factor && *layer.dataflow_factor < 0.9999; }
+
+std::vector<std::string> search_remarks(const StudyRecord& study, const std::vector<LayerAnswer>& layers) {
+  std::vector<std::string> remarks;
+  std::int64_t samples = 0;
+  for (const LayerAnswer& answer : layers) samples += answer.layer->ledger.samples;
+  if (study.interrupted) {
+    remarks.push_back(fmt::format("Stopped early: {} of {} samples were spent; the best so far is kept.",
+                                  with_thousands(samples), with_thousands(study.samples * std::ssize(layers))));
+  }
+  if (study.search == "exhaustive" && std::ranges::any_of(layers, [&](const LayerAnswer& answer) {
+        return answer.layer->ledger.samples == study.samples;
+      })) {
+    remarks.push_back(fmt::format("{} samples per layer were spent before every mapping was evaluated: better may be left.",
+                                  with_thousands(study.samples)));
+  }
+  for (const LayerAnswer& answer : layers) {
+    if (!answer.found) remarks.push_back(failure_of(*answer.layer, study.objective, answer.nearest));
+  }
+  std::string losses;
+  for (const LayerAnswer& answer : layers) {
+    const LayerRecord& layer = *answer.layer;
+    if (!is_loss(layer)) continue;
+    losses +=
+        fmt::format("{}{} ({:.2f} of {})", losses.empty() ? "" : ", ", layer.name, *layer.dataflow_factor, layer.dataflow);
+  }
+  if (!losses.empty()) {
+    remarks.push_back(fmt::format("A classic dataflow is better than what was found: {}. Try more --samples.", losses));
+  }
+  return remarks;
+}
+
 void record(StudyRecord& study, const DesignJob& job, const SearchOptions& options, const SearchStudy& found) {
   study.network = job.network_name;
   study.objective = job.options.objective;
@@ -51,26 +108,6 @@ void read_limits(const Json& json, LayerRecord& layer, const Limits& limits) {
   for (const auto& [metric, limit] : limits_of(limits)) {
     story.least.push_back(json.at("limits").at(std::string(name_of(metric))).at("least").get<double>());
   }
-}
-
-std::string failure_of(const LayerRecord& layer, const Objective& objective, const Metrics* nearest) {
-  const std::string samples = with_thousands(layer.ledger.samples);
-  const std::string tells = fmt::format("`{}` tells more", layer.explain);
-  if (nearest == nullptr) {
-    const std::string why = layer.rejected.empty() ? "no sample was drawn" : "mostly " + layer.rejected.front().first;
-    return fmt::format("Layer {}: none of {} samples is feasible ({}); {}.", layer.name, samples, why, tells);
-  }
-  std::string least, relax;
-  const auto limits = limits_of(objective.limits);
-  for (std::size_t i = 0; i < limits.size(); ++i) {
-    const auto& [metric, limit] = limits[i];
-    least += fmt::format("{}{} {:.6g} {} (limit {:.6g})", least.empty() ? "" : ", ", name_of(metric),
-                         layer.ledger.limits->least[i], unit_of(metric), limit);
-    const double value = value_of(metric, *nearest);
-    if (value > limit) relax += fmt::format(" --max-{} {}", name_of(metric), value);
-  }
-  return fmt::format("Layer {}: none of {} samples keeps the limits. The least seen: {}. There is an answer with{}; {}.",
-                     layer.name, samples, least, relax, tells);
 }
 
 void add_search(Json& json, const StudyRecord& study) {

@@ -25,8 +25,9 @@ struct LayerRecord {
   std::string explain;               // the command that tells more, when nothing was found
 
   std::vector<std::pair<std::string, double>> dataflows;  // the classics that fit, and their objective; best first
-  std::optional<Metrics> dataflow_metrics;                // of the one to compare with
-  std::optional<double> dataflow_factor;                  // its objective by ours
+  std::string dataflow;                                   // the one to compare with
+  std::optional<Metrics> dataflow_metrics;
+  std::optional<double> dataflow_factor;  // its objective by ours
 
   Ledger ledger;
   std::vector<std::pair<std::string, std::int64_t>> rejected;  // most frequent first
@@ -60,9 +61,16 @@ struct SampleTotals {
 void record(StudyRecord& study, const DesignJob& job, const SearchOptions& options, const SearchStudy& found);
 void record(LayerRecord& layer, const DesignProblem& problem, const Ledger& ledger);
 
-// Why a layer has no mapping, and what would have to give: `nearest` is what comes nearest to the limits, where they are
-// why.
-std::string failure_of(const LayerRecord& layer, const Objective& objective, const Metrics* nearest);
+// A classic dataflow is better, by more than rounding.
+bool is_loss(const LayerRecord& layer);
+
+// Sentences about how the search went: stopped early, layers without a mapping, classics that are better.
+struct LayerAnswer {
+  const LayerRecord* layer;
+  bool found = false;
+  const Metrics* nearest = nullptr;  // to the limits, where they are why nothing was found
+};
+std::vector<std::string> search_remarks(const StudyRecord& study, const std::vector<LayerAnswer>& layers);
 
 // Parts of result files, which both kinds write and read alike.
 void add_search(nlohmann::ordered_json& json, const StudyRecord& study);

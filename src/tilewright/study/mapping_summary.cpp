@@ -3,13 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "tilewright/base/text.hpp"
 #include "tilewright/cost/area.hpp"
 #include "tilewright/study/mapping.hpp"
 
 namespace tilewright {
-
-bool is_loss(const MappedLayer& layer) { return layer.dataflow_factor && *layer.dataflow_factor < 0.9999; }
 
 double utilisation(const Metrics& metrics, std::int64_t lanes) {
   const double peak = metrics.latency * metrics.pes * static_cast<double>(lanes);
@@ -60,31 +57,11 @@ NetworkFront front_of(const MappingStudy& result) {
 }
 
 std::vector<std::string> remarks_of(const MappingStudy& result) {
-  std::vector<std::string> remarks;
-  const MappingTotals totals = totals_of(result);
-  if (result.interrupted) {
-    remarks.push_back(fmt::format("Stopped early: {} of {} samples were spent; the best so far is kept.",
-                                  with_thousands(totals.samples),
-                                  with_thousands(result.samples * static_cast<std::int64_t>(result.layers.size()))));
-  }
-  if (result.search == "exhaustive" &&
-      std::ranges::any_of(result.layers, [&](const MappedLayer& layer) { return layer.ledger.samples == result.samples; })) {
-    remarks.push_back(fmt::format("{} samples per layer were spent before every mapping was evaluated: better may be left.",
-                                  with_thousands(result.samples)));
-  }
+  std::vector<LayerAnswer> answers;
   for (const MappedLayer& layer : result.layers) {
-    if (!layer.found)
-      remarks.push_back(failure_of(layer, result.objective, layer.nearest ? &layer.nearest->metrics : nullptr));
+    answers.push_back({&layer, layer.found.has_value(), layer.nearest ? &layer.nearest->metrics : nullptr});
   }
-  std::string losses;
-  for (const MappedLayer& layer : result.layers) {
-    if (!is_loss(layer)) continue;
-    losses +=
-        fmt::format("{}{} ({:.2f} of {})", losses.empty() ? "" : ", ", layer.name, *layer.dataflow_factor, layer.dataflow);
-  }
-  if (!losses.empty()) {
-    remarks.push_back(fmt::format("A classic dataflow is better than what was found: {}. Try more --samples.", losses));
-  }
+  std::vector<std::string> remarks = search_remarks(result, answers);
   std::size_t apart = 0;
   double most = 1;
   std::string worst;
