@@ -1,4 +1,4 @@
-"""What shells and man are told: every verb and every option of the help, and bash completes them.
+"""What shells, man and docs/options.md are told: every verb and every option of the help, and bash completes them.
 
 completion_test.py PROGRAM
 """
@@ -11,6 +11,7 @@ import sys
 import unittest
 
 PROGRAM = pathlib.Path(sys.argv[1]).resolve()
+REFERENCE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "options.md"
 
 
 def run(*arguments):
@@ -72,6 +73,20 @@ class Completion(unittest.TestCase):
         if shutil.which("groff"):
             shown = subprocess.run(["groff", "-k", "-man", "-Tutf8", "-ww"], input=run("man"), capture_output=True, text=True, timeout=60)
             self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+
+    def test_the_reference_is_what_the_program_says(self):
+        self.maxDiff = None
+        self.assertEqual(REFERENCE.read_text(encoding="utf-8"), run("man", "--markdown"),
+                         "docs/options.md is of another version: script/run man --markdown > docs/options.md")
+
+    def test_the_reference_names_everything(self):
+        sections = re.split(r"(?m)^## ", run("man", "--markdown"))[1:]
+        self.assertEqual([section.split("\n")[0] for section in sections], [verb for verb in verbs() if verb != "help"])
+        for section in sections:
+            verb = section.split("\n")[0]
+            self.assertEqual(set(re.findall(r"(?m)^\| `(--[\w-]+)", section)), flags(verb), verb)
+            self.assertTrue(all(len(re.findall(r"(?<!\\)\|", row)) == 4 for row in re.findall(r"(?m)^\|.*$", section)), verb)
+            self.assertIn(section.rstrip(), run("man", verb, "--markdown"))
 
 
 if __name__ == "__main__":

@@ -37,7 +37,6 @@ int run(int argc, char** argv) {
     CLI::App* parser = parsers.emplace_back(app.add_subcommand(verb.name, verb.summary));
     add_options(*parser, verb.options);
     parser->footer(verb.footer);
-    if (verb.add) verb.add(*parser);
   }
   std::string help_about;
   CLI::App* help_verb = app.add_subcommand("help", "what a verb does, its options and examples");

@@ -2,16 +2,15 @@
 
 #include <type_traits>
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
+
+#include "tilewright/base/text.hpp"
 
 namespace tilewright {
 namespace {
 
 std::string spelling(const OptionField& field) {
-  if (field.traits.positional) return std::string(field.name);
-  const std::string flag = flag_of(field);
-  return field.traits.letter.empty() ? flag : fmt::format("-{},{}", field.traits.letter, flag);
+  return field.traits.positional ? std::string(field.name) : join(flags_of(field), ",");
 }
 
 CLI::Option* add(CLI::App& verb, const OptionField& field, const Worded& word) {
@@ -28,6 +27,24 @@ CLI::Option* add(CLI::App& verb, const OptionField& field, const Worded& word) {
 }
 
 }  // namespace
+
+std::vector<std::string> flags_of(const OptionField& field) {
+  if (field.traits.positional) return {};
+  std::vector<std::string> flags = {flag_of(field)};
+  if (!field.traits.letter.empty()) flags.push_back("-" + std::string(field.traits.letter));
+  return flags;
+}
+
+bool takes_value(const OptionField& field) { return !std::holds_alternative<bool*>(field.target); }
+
+std::vector<std::string> choices_of(const OptionField& field) {
+  const auto* word = std::get_if<Worded>(&field.target);
+  return word != nullptr ? word->choices : std::vector<std::string>{};
+}
+
+std::string default_of(const OptionField& field) {
+  return takes_value(field) && !field.traits.default_is_said ? value_text(field).value_or("") : "";
+}
 
 void add_options(CLI::App& verb, const OptionTable& table) {
   for (const OptionField& field : table) {

@@ -6,6 +6,8 @@
 
 #include "tilewright/app/command_line.hpp"
 #include "tilewright/app/commands.hpp"
+#include "tilewright/app/option_flags.hpp"
+#include "tilewright/app/options_page.hpp"
 #include "tilewright/app/print.hpp"
 #include "tilewright/base/text.hpp"
 
@@ -19,21 +21,6 @@ struct Names<Shell> {
 };
 
 namespace {
-
-const std::vector<std::string>& choices_of(const OptionField& field) {
-  static const std::vector<std::string> none;
-  const auto* word = std::get_if<Worded>(&field.target);
-  return word != nullptr ? word->choices : none;
-}
-
-bool takes_value(const OptionField& field) { return !std::holds_alternative<bool*>(field.target); }
-
-std::vector<std::string> flags_of(const OptionField& field) {
-  if (field.traits.positional) return {};
-  std::vector<std::string> flags = {flag_of(field)};
-  if (!field.traits.letter.empty()) flags.push_back("-" + std::string(field.traits.letter));
-  return flags;
-}
 
 std::vector<std::string> names_of(const std::vector<Verb>& verbs) {
   std::vector<std::string> names = {"help"};
@@ -82,8 +69,7 @@ std::string man_entry(const OptionField& field) {
   if (takes_value(field) && !field.traits.positional) head += " \\fIVALUE\\fR";
   std::string text = roff(field.meaning);
   if (!choices_of(field).empty()) text += "; one of " + roff(join(choices_of(field), ", "));
-  const auto value = takes_value(field) && !field.traits.default_is_said ? value_text(field) : std::nullopt;
-  if (value && !value->empty()) text += fmt::format(" (default {})", roff(*value));
+  if (const std::string value = default_of(field); !value.empty()) text += fmt::format(" (default {})", roff(value));
   return fmt::format(".TP\n{}\n{}\n", head, text);
 }
 
@@ -188,20 +174,25 @@ Verb completion_verb() {
 }
 
 Verb man_verb() {
-  const auto about = std::make_shared<std::string>();
+  struct Arguments {
+    std::string verb;
+    bool markdown = false;
+  };
+  const auto about = std::make_shared<Arguments>();
   return {.name = "man",
           .summary = "the manual page, for man",
-          .options = {{"verb", about.get(), "one of the verbs; without it, all of them", {.positional = true}}},
+          .options = {{"verb", &about->verb, "one of the verbs; without it, all of them", {.positional = true}},
+                      {"markdown", &about->markdown, "as tables for people who read Markdown: docs/options.md"}},
           .footer = examples_text({{"tilewright man", "all verbs; > tilewright.1 and man ./tilewright.1 show it"},
                                    {"tilewright man map", "one of them"}}),
           .run = [about] {
             const std::vector<Verb> verbs = all_verbs({});
             std::vector<Verb> asked;
             for (const Verb& verb : verbs) {
-              if (about->empty() || verb.name == *about) asked.push_back(verb);
+              if (about->verb.empty() || verb.name == about->verb) asked.push_back(verb);
             }
-            if (asked.empty()) return report(not_a_verb(*about, names_of(verbs)));
-            print(man_page(asked));
+            if (asked.empty()) return report(not_a_verb(about->verb, names_of(verbs)));
+            print(about->markdown ? options_page(asked) : man_page(asked));
             return kExitDone;
           }};
 }

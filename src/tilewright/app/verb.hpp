@@ -1,4 +1,5 @@
-// A verb of the program: its options as a table, from which come flags, help, completion and the man page, and what it does.
+// A verb of the program: its options as a table, from which come flags, help, completion, the man page and docs/options.md,
+// and what it does.
 // Each verb's function is in app/VERB.cpp; what is parsed lives as long as the Verb.
 #pragma once
 
@@ -8,19 +9,14 @@
 
 #include "tilewright/base/options.hpp"
 
-namespace CLI {
-class App;
-}  // namespace CLI
-
 namespace tilewright {
 
 struct Verb {
   std::string name;
   std::string summary;  // one line
   OptionTable options;
-  std::string footer;                       // of the help: what the options do not say, examples
-  std::function<int()> run;                 // once the options are parsed; the value is the exit code
-  std::function<void(CLI::App&)> add = {};  // more options, which no table describes
+  std::string footer;        // of the help: what the options do not say, examples
+  std::function<int()> run;  // once the options are parsed; the value is the exit code
 };
 
 using Command = std::vector<std::string>;  // the command line, word by word
