@@ -40,8 +40,27 @@ TEST(HierarchyPage, TellsWhereTheEnergyGoes) {
   const std::string html = to_html(study_of("edp"));
   EXPECT_EQ(read_markup(html).error, "");
   EXPECT_THAT(html, HasSubstr("net &lt;1&gt; on simple3"));
-  for (const char* words : {"Main", "Shared", "Local", "A ", "B ", "Z "}) EXPECT_THAT(html, HasSubstr(words));
+  for (const char* words : {"Main", "Shared", "Local", "weights ", "inputs ", "outputs "})
+    EXPECT_THAT(html, HasSubstr(words));
   EXPECT_THAT(html, Not(HasSubstr("What there is to choose from")));
+}
+
+// The bars of a layer are its levels' energies; those of the layer that needs most fill their place.
+TEST(HierarchyPage, StacksTheEnergyOfLayersByLevel) {
+  HierarchyStudy study = study_of("edp");
+  study.layers.push_back(study.layers[0]);
+  study.layers[1].count = 1;
+  std::vector<double> widths;
+  for (const Element& element : read_markup(to_html(study)).elements) {
+    const auto style = element.attributes.find("style");
+    if (element.name != "i" || !element.attributes.contains("title") || style == element.attributes.end()) continue;
+    widths.push_back(std::stod(style->second.substr(std::string("width:").size())));
+  }
+  const hierarchy::Analysis& analysis = study.layers[0].found->analysis;
+  ASSERT_EQ(widths.size(), 4U) << "DRAM and the MACs, twice: the other levels hold nothing";
+  EXPECT_NEAR(widths[0], 100 * (analysis.levels[2].energy.value / analysis.cost.energy.value), 0.01);
+  EXPECT_NEAR(widths[0] + widths[1], 100, 0.02);
+  EXPECT_NEAR(widths[2] + widths[3], 50, 0.02);
 }
 
 TEST(HierarchyPage, DrawsTheFrontThatWasAskedFor) {

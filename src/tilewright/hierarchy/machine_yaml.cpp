@@ -32,9 +32,6 @@ namespace {
 
 constexpr std::string_view kFormat = "tilewright-accelerator-2";
 
-constexpr std::pair<TensorKind, std::string_view> kKinds[] = {
-    {TensorKind::Weight, "weights"}, {TensorKind::Input, "inputs"}, {TensorKind::Output, "outputs"}};
-
 // The map under `key`, or an empty one that stands for all defaults.
 Result<Yaml> section(const Yaml& root, std::string_view key, std::initializer_list<std::string_view> keys) {
   const Yaml* found = root.find(key);
@@ -63,13 +60,9 @@ Result<std::vector<TensorKind>> kinds(const Yaml& node, std::string_view key) {
   std::vector<TensorKind> kinds;
   for (const Yaml& given : words) {
     TW_TRY(const std::string word, given.as_text(key));
-    bool known = false;
-    for (const auto& [kind, name] : kKinds) {
-      if (name != word) continue;
-      known = true;
-      kinds.push_back(kind);
-    }
-    if (!known) return given.error(fmt::format("{} is '{}', expected weights, inputs or outputs", key, word));
+    const auto kind = named<TensorKind>(word);
+    if (!kind) return given.error(fmt::format("{} is '{}', expected weights, inputs or outputs", key, word));
+    kinds.push_back(*kind);
   }
   return kinds;
 }
@@ -157,11 +150,7 @@ Result<MacArray> mac_of(const Yaml& root, const EnergyReference* reference) {
 std::string kind_list(std::string_view key, const std::vector<TensorKind>& kinds) {
   if (kinds.empty()) return "";
   std::vector<std::string> words;
-  for (const TensorKind kind : kinds) {
-    for (const auto& [known, name] : kKinds) {
-      if (known == kind) words.emplace_back(name);
-    }
-  }
+  for (const TensorKind kind : kinds) words.emplace_back(name(kind));
   return fmt::format("  {}: [{}]\n", key, join(words, ", "));
 }
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/base/names.hpp"
 #include "tilewright/base/result.hpp"
 #include "tilewright/workload/layer.hpp"
 
@@ -97,3 +98,11 @@ std::int64_t computes(const Problem& problem);
 std::int64_t footprint(const Tensor& tensor, const std::int64_t* extents);
 
 }  // namespace tilewright::hierarchy
+
+template <>
+struct tilewright::Names<tilewright::hierarchy::TensorKind> {
+  static constexpr std::string_view kWhat = "kind of tensor";
+  static constexpr NameTable<hierarchy::TensorKind, 3> kTable = {{{hierarchy::TensorKind::Weight, "weights"},
+                                                                  {hierarchy::TensorKind::Input, "inputs"},
+                                                                  {hierarchy::TensorKind::Output, "outputs"}}};
+};

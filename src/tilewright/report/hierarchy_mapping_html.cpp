@@ -6,6 +6,7 @@
 #include "tilewright/hierarchy/mapping_text.hpp"
 #include "tilewright/report/hierarchy_energy.hpp"
 #include "tilewright/report/hierarchy_mapping.hpp"
+#include "tilewright/report/hierarchy_mapping_plots.hpp"
 #include "tilewright/report/page.hpp"
 #include "tilewright/report/search_sections.hpp"
 #include "tilewright/study/units.hpp"
@@ -69,12 +70,26 @@ std::string layers_table(const HierarchyStudy& study) {
                rows);
 }
 
+std::string provenance(const HierarchyStudy& study) {
+  std::vector<std::pair<std::string, std::string>> settings = {{"model", std::string(name(study.judge))},
+                                                               {"objective", name_of(study.objective)}};
+  for (const SettingValue& setting : study.settings) {
+    settings.emplace_back(study.search + "." + setting.name, setting.value);
+  }
+  return fmt::format("<h2>Settings and provenance</h2>\n{}<p class=\"command\"><code>{}</code></p>\n", properties(settings),
+                     html_escaped(join(study.command, " ")));
+}
+
 }  // namespace
 
 std::string to_html(const HierarchyStudy& study) {
   const HierarchyTotals totals = totals_of(study);
   const double seconds = static_cast<double>(totals.cycles.value) / (study.machine.clock_ghz * 1e9);
-  std::string body = fmt::format("<h1>{} on {}</h1>", html_escaped(study.network), html_escaped(study.machine.name));
+  std::string body = fmt::format(
+      "<h1>{} on {}</h1>\n<p class=\"muted\">least {}, found by {} with {} samples per layer, seed {}, tilewright {}</p>\n",
+      html_escaped(study.network), html_escaped(study.machine.name), html_escaped(shown(study.objective)),
+      html_escaped(study.search), with_thousands(study.samples), study.seed, TILEWRIGHT_VERSION);
+  body += note(to_text(study.coverage));
   body += figures({{in_units(seconds, "s"), "per inference", fmt::format("{} cycles", with_thousands(totals.cycles.value))},
                    {in_units(totals.energy.value * 1e-12, "J"), "per inference", power_text(totals.metrics.power)},
                    {totals.dataflow_factor ? fmt::format("{:.2f}x", *totals.dataflow_factor) : "–", "vs dataflow",
@@ -83,28 +98,17 @@ std::string to_html(const HierarchyStudy& study) {
   if (has_front(study)) body += front_section(fronts_of(study));
   body += "<h2>Where the energy goes</h2>" + energy_html(energy_of(study));
   body += "<h2>Layers</h2>" + layers_table(study);
-  body += "<h2>Machine</h2>" + machine_card(study.machine);
-  std::vector<SearchedLayer> searched;
-  for (const HierarchyLayer& layer : study.layers) {
-    const double weight = layer.found ? static_cast<double>(layer.count) * layer.found->metrics.edp() : 0;
-    searched.push_back({&layer.name, &layer.ledger, &layer.rejected, weight});
-  }
-  body += coverage_section(study.coverage) + convergence_section(searched, study.objective) + sample_section(searched) +
-          agent_section(study.agents);
+  body += layer_energy_section(study);
+  body += "<h2>Machine</h2>" + machine_card(study.machine) +
+          properties({{"clock", fmt::format("{:g} GHz", study.machine.clock_ghz)}, {"source", study.machine.source}});
+  body += search_sections(study);
   body += "<h2>Mappings</h2>";
   for (const HierarchyLayer& layer : study.layers) {
     if (!layer.found) continue;
     body += fmt::format("<details><summary>{}</summary><pre>{}</pre></details>", html_escaped(layer.name),
                         html_escaped(to_text(layer.found->mapping, layer.problem, study.machine)));
   }
-  body += "<h2>How it was made</h2>" + properties({{"model", std::string(name(study.judge))},
-                                                   {"objective", name_of(study.objective)},
-                                                   {"search", fmt::format("{}, {} samples per layer, seed {}", study.search,
-                                                                          with_thousands(study.samples), study.seed)},
-                                                   {"coverage", to_text(study.coverage)},
-                                                   {"command", join(study.command, " ")},
-                                                   {"version", TILEWRIGHT_VERSION}});
-  return page(fmt::format("{} on {}", study.network, study.machine.name), body);
+  return page(fmt::format("{} on {}", study.network, study.machine.name), body + provenance(study));
 }
 
 }  // namespace tilewright
