@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json to_json(const Metrics& metrics) {
+Json metrics_json(const Metrics& metrics) {
   return {{"latency", metrics.latency}, {"energy", metrics.energy},
           {"edp", metrics.edp()},       {"area", metrics.area ? Json(*metrics.area) : Json()},
           {"power", metrics.power},     {"macs", metrics.macs}};
@@ -32,7 +32,7 @@ Json to_json(const HierarchyLayer& layer, const HierarchyStudy& study) {
     json["edp"] = cost.edp();
     json["utilisation"] = cost.utilization;
     json["bottleneck"] = level_name(study.machine, cost.bottleneck);
-    json["metrics"] = to_json(found.metrics);
+    json["metrics"] = metrics_json(found.metrics);
     json["score"] = found.score;
     json["mac_energy_pj"] = found.analysis.mac_energy.value;
     json["levels"] = levels_json(found.analysis, layer.problem, study.machine);
@@ -45,13 +45,13 @@ Json to_json(const HierarchyLayer& layer, const HierarchyStudy& study) {
   if (!layer.found) json["explain"] = layer.explain;
   if (layer.nearest) {
     add_limits(json, layer, study.objective.limits);
-    json["nearest"] = {{"metrics", to_json(layer.nearest->metrics)},
+    json["nearest"] = {{"metrics", metrics_json(layer.nearest->metrics)},
                        {"excess", layer.ledger.limits->excess},
                        {"mapping", to_yaml(layer.nearest->mapping, layer.problem, study.machine)}};
   }
   add_dataflows(json, layer);
   for (const HierarchyLayer::Member& member : layer.front) {
-    json["pareto"].push_back({{"metrics", to_json(member.metrics)},
+    json["pareto"].push_back({{"metrics", metrics_json(member.metrics)},
                               {"sample", member.sample},
                               {"mapping", to_yaml(member.mapping, layer.problem, study.machine)}});
   }
@@ -67,7 +67,7 @@ std::string to_json(const HierarchyStudy& study) {
             {"machine", to_yaml(study.machine)},    {"model", name(study.judge)},    {"restriction", study.restriction},
             {"objective", name_of(study.objective)}};
   add_search(json, study);
-  json["totals"] = to_json(totals.metrics);
+  json["totals"] = metrics_json(totals.metrics);
   json["totals"]["cycles"] = totals.cycles.value;
   json["totals"]["energy_pj"] = totals.energy.value;
   json["totals"]["mac_energy_pj"] = totals.mac_energy.value;
@@ -83,7 +83,7 @@ std::string to_json(const HierarchyStudy& study) {
   if (has_front(study)) {
     json["pareto"] = {{"bound", study.front.bound}, {"network", Json::array()}};
     for (const NetworkMember& member : study.front.members) {
-      json["pareto"]["network"].push_back({{"metrics", to_json(member.metrics)}, {"choice", member.choice}});
+      json["pareto"]["network"].push_back({{"metrics", metrics_json(member.metrics)}, {"choice", member.choice}});
     }
   }
   json["remarks"] = remarks_of(study);
