@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "tilewright/base/json_difference.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/hierarchy/machine_yaml.hpp"
 #include "tilewright/hierarchy/mapping_text.hpp"
@@ -8,9 +7,8 @@
 #include "tilewright/hierarchy/timeloop_yaml.hpp"
 #include "tilewright/space/hierarchy_outcome.hpp"
 #include "tilewright/study/hierarchy_mapping.hpp"
-#include "tilewright/study/mapping_run.hpp"
 #include "tilewright/study/network_json.hpp"
-#include "tilewright/study/run_directory.hpp"
+#include "tilewright/study/run_verification.hpp"
 #include "tilewright/study/verification_parts.hpp"
 
 namespace tilewright {
@@ -129,50 +127,20 @@ std::vector<StoredAnswer> answers_of(const HierarchyJob& job, const HierarchyStu
   return answers;
 }
 
-// Whether the run beside the file asked for this, and whether it has met what is answered.
-void compare_with_run(const HierarchyStudy& study, const std::filesystem::path& directory, Verdicts& verdicts) {
-  std::error_code status;
-  if (!std::filesystem::exists(directory / kRunFile, status)) return;
-  const Result<MapRequest> request = read_map_run(directory);
-  if (!request) {
-    verdicts.faults.push_back(request.error().message);
-    return;
+std::vector<StoredAnswer> compare_levels(const AnyJob& any, const HierarchyStudy& study, RunFacts& facts,
+                                         Verdicts& verdicts) {
+  facts.found["machine"] = to_yaml(study.machine);
+  facts.found["restriction"] = study.restriction;
+  const auto* job = std::get_if<HierarchyJob>(&any);
+  if (job == nullptr) return {};  // another kind of machine is a difference
+  facts.asked["machine"] = to_yaml(job->machine);
+  facts.asked["restriction"] = job->restriction;
+  for (std::size_t i = 0; i < std::min(job->problems.size(), study.layers.size()); ++i) {
+    if (to_json(job->problems[i].mappings().problem()) != to_json(study.layers[i].problem)) {
+      verdicts.faults.push_back(fmt::format("layer {}: is not that of the network", printable(study.layers[i].name)));
+    }
   }
-  const SearchOptions& search = request->search;
-  nlohmann::json asked{{"search", search.search}, {"samples", search.samples}, {"seed", search.seed}, {"from", search.from}};
-  nlohmann::json found{{"search", study.search}, {"samples", study.samples}, {"seed", study.seed}, {"from", study.from}};
-  ThreadPool threads(1);
-  const Result<HierarchyJob> job = read_hierarchy_job(request->inputs, request->mapping, threads);
-  if (!job) {
-    verdicts.checked.push_back(fmt::format("the network could not be read again ({})", job.error().message));
-    for (const std::string& fault : differences(asked, found)) verdicts.faults.push_back("as run.json asked, " + fault);
-    return;
-  }
-  asked["network"] = job->network_name;
-  found["network"] = study.network;
-  asked["machine"] = to_yaml(job->machine);
-  found["machine"] = to_yaml(study.machine);
-  asked["objective"] = name_of(job->options.objective);
-  found["objective"] = name_of(study.objective);
-  asked["model"] = name(*job->options.judge);
-  found["model"] = name(study.judge);
-  asked["restriction"] = job->restriction;
-  found["restriction"] = study.restriction;
-  for (const HierarchyProblem& problem : job->problems) {
-    asked["layers"].push_back({{"name", problem.name},
-                               {"count", problem.count},
-                               {"members", problem.members},
-                               {"problem", to_json(problem.mappings().problem()).dump()}});
-  }
-  for (const HierarchyLayer& layer : study.layers) {
-    found["layers"].push_back({{"name", layer.name},
-                               {"count", layer.count},
-                               {"members", layer.members},
-                               {"problem", to_json(layer.problem).dump()}});
-  }
-  compare_facts(asked, found, verdicts);
-  compare_with_store(search.store.empty() ? directory / kStoreFile : std::filesystem::path(search.store),
-                     answers_of(*job, study), verdicts);
+  return answers_of(*job, study);
 }
 
 }  // namespace
@@ -181,7 +149,12 @@ Result<Verdicts> verify_hierarchy_map(const Json& json, const std::filesystem::p
   try {
     TW_TRY(HierarchyStudy study, study_of(json));
     Verdicts verdicts = verify_study(study, json, compute);
-    compare_with_run(study, directory, verdicts);
+    std::vector<const LayerRecord*> layers;
+    for (const HierarchyLayer& layer : study.layers) layers.push_back(&layer);
+    const CompareKind kind = [&study](const AnyJob& job, RunFacts& facts, Verdicts& into) {
+      return compare_levels(job, study, facts, into);
+    };
+    compare_with_run(study, layers, std::string(name(study.judge)), directory, kind, verdicts);
     return verdicts;
   } catch (const Json::exception& failure) {
     return invalid(fmt::format("is no result of map ({})", failure.what()));

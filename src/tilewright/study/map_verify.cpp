@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "tilewright/base/json_difference.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/space/mapping_key.hpp"
 #include "tilewright/space/mapping_outcome.hpp"
 #include "tilewright/study/mapping.hpp"
-#include "tilewright/study/mapping_run.hpp"
 #include "tilewright/study/network_json.hpp"
-#include "tilewright/study/run_directory.hpp"
+#include "tilewright/study/run_verification.hpp"
 #include "tilewright/study/verification_parts.hpp"
 
 namespace tilewright {
@@ -142,31 +140,6 @@ void compute(MappingStudy& result, Verdicts& verdicts) {
   if (has_front(result)) result.front = front_of(result);
 }
 
-using Facts = nlohmann::json;
-
-// What the search was told to find, and what it has found, as far as the two must agree.
-void add_facts(const MappingJob& job, const MappingStudy& result, Facts& asked, Facts& found, Verdicts& verdicts) {
-  asked["network"] = job.network_name;
-  found["network"] = result.network;
-  asked["machine"] = to_yaml(job.accelerator);
-  found["machine"] = to_yaml(result.machine);
-  asked["objective"] = name_of(job.options.objective);
-  found["objective"] = name_of(result.objective);
-  asked["model"] = name_of(job.options.model);
-  found["model"] = name_of(result.model);
-  for (const MappingProblem& problem : job.problems) {
-    asked["layers"].push_back({{"name", problem.name}, {"count", problem.count}, {"members", problem.members}});
-  }
-  for (const MappedLayer& layer : result.layers) {
-    found["layers"].push_back({{"name", layer.name}, {"count", layer.count}, {"members", layer.members}});
-  }
-  for (std::size_t i = 0; i < std::min(job.problems.size(), result.layers.size()); ++i) {
-    if (job.problems[i].nest != result.layers[i].nest) {
-      verdicts.faults.push_back(fmt::format("layer {}: is not that of the network", printable(result.layers[i].name)));
-    }
-  }
-}
-
 std::vector<StoredAnswer> answers_of(const MappingJob& job, const MappingStudy& result) {
   std::vector<StoredAnswer> answers;
   for (std::size_t i = 0; i < std::min(job.problems.size(), result.layers.size()); ++i) {
@@ -185,29 +158,18 @@ std::vector<StoredAnswer> answers_of(const MappingJob& job, const MappingStudy& 
   return answers;
 }
 
-// Whether the run beside the file asked for this, and whether it has met what is answered.
-void compare_with_run(const MappingStudy& result, const std::filesystem::path& directory, Verdicts& verdicts) {
-  std::error_code status;
-  if (!std::filesystem::exists(directory / kRunFile, status)) return;
-  const Result<MapRequest> request = read_map_run(directory);
-  if (!request) {
-    verdicts.faults.push_back(request.error().message);
-    return;
+std::vector<StoredAnswer> compare_arrays(const AnyJob& any, const MappingStudy& result, RunFacts& facts,
+                                         Verdicts& verdicts) {
+  facts.found["machine"] = to_yaml(result.machine);
+  const auto* job = std::get_if<MappingJob>(&any);
+  if (job == nullptr) return {};  // another kind of machine is a difference
+  facts.asked["machine"] = to_yaml(job->accelerator);
+  for (std::size_t i = 0; i < std::min(job->problems.size(), result.layers.size()); ++i) {
+    if (job->problems[i].nest != result.layers[i].nest) {
+      verdicts.faults.push_back(fmt::format("layer {}: is not that of the network", printable(result.layers[i].name)));
+    }
   }
-  const MapOptions& search = request->search;
-  Facts asked{{"search", search.search}, {"samples", search.samples}, {"seed", search.seed}, {"from", search.from}};
-  Facts found{{"search", result.search}, {"samples", result.samples}, {"seed", result.seed}, {"from", result.from}};
-  ThreadPool threads(1);
-  const Result<MappingJob> job = read_mapping_job(request->inputs, request->mapping, threads);
-  if (!job) {
-    verdicts.checked.push_back(fmt::format("the network could not be read again ({})", job.error().message));
-    for (const std::string& fault : differences(asked, found)) verdicts.faults.push_back("as run.json asked, " + fault);
-    return;
-  }
-  add_facts(*job, result, asked, found, verdicts);
-  compare_facts(asked, found, verdicts);
-  compare_with_store(search.store.empty() ? directory / kStoreFile : std::filesystem::path(search.store),
-                     answers_of(*job, result), verdicts);
+  return answers_of(*job, result);
 }
 
 }  // namespace
@@ -216,7 +178,12 @@ Result<Verdicts> verify_map(const Json& json, const std::filesystem::path& direc
   try {
     TW_TRY(MappingStudy study, result_of(json));
     Verdicts verdicts = verify_study(study, json, compute);
-    compare_with_run(study, directory, verdicts);
+    std::vector<const LayerRecord*> layers;
+    for (const MappedLayer& layer : study.layers) layers.push_back(&layer);
+    const CompareKind kind = [&study](const AnyJob& job, RunFacts& facts, Verdicts& into) {
+      return compare_arrays(job, study, facts, into);
+    };
+    compare_with_run(study, layers, std::string(name_of(study.model)), directory, kind, verdicts);
     return verdicts;
   } catch (const Json::exception& failure) {
     return invalid(fmt::format("is no result of map ({})", failure.what()));
