@@ -13,26 +13,34 @@
 namespace tilewright {
 namespace {
 
-// Levels have the colours of the table of levels: the outermost first, MACs grey.
+// Where energy goes at all, the outermost level first: as many colours as in the table of levels, MACs grey.
+struct Places {
+  std::vector<std::string> names;
+  std::vector<std::vector<double>> energies;  // pJ of all copies of a layer with a mapping
+};
+
 std::size_t colour_of(std::size_t place, std::size_t places) { return place + 1 == places ? kGrey : place % kGrey; }
 
-std::vector<std::string> level_names(const hierarchy::Machine& machine) {
-  std::vector<std::string> names;
-  for (std::size_t level = machine.levels.size(); level-- > 0;) names.push_back(machine.levels[level].name);
-  names.push_back(machine.mac.name);
-  return names;
+// pJ of all copies of the layer in a level and the network inside it.
+double energy_in(const HierarchyLayer& layer, std::size_t level) {
+  const hierarchy::LevelAnalysis& analysis = layer.found->analysis.levels[level];
+  return static_cast<double>(layer.count) * (analysis.energy + analysis.network_energy).value;
 }
 
-// pJ of all copies of the layer, in the order of level_names.
-std::vector<double> energies_of(const HierarchyLayer& layer, const hierarchy::Machine& machine) {
-  const auto count = static_cast<double>(layer.count);
-  const hierarchy::Analysis& analysis = layer.found->analysis;
-  std::vector<double> energies;
+Places places_of(const std::vector<const HierarchyLayer*>& layers, const hierarchy::Machine& machine) {
+  Places places{{}, std::vector<std::vector<double>>(layers.size())};
   for (std::size_t level = machine.levels.size(); level-- > 0;) {
-    energies.push_back(count * (analysis.levels[level].energy + analysis.levels[level].network_energy).value);
+    const auto takes_some = [&](const HierarchyLayer* layer) { return energy_in(*layer, level) > 0; };
+    if (std::ranges::none_of(layers, takes_some)) continue;
+    places.names.push_back(machine.levels[level].name);
+    for (std::size_t i = 0; i < layers.size(); ++i) places.energies[i].push_back(energy_in(*layers[i], level));
   }
-  energies.push_back(count * analysis.mac_energy.value);
-  return energies;
+  places.names.push_back(machine.mac.name);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const double count = static_cast<double>(layers[i]->count);
+    places.energies[i].push_back(count * layers[i]->found->analysis.mac_energy.value);
+  }
+  return places;
 }
 
 std::string stack(const std::vector<double>& parts, const std::vector<std::string>& names, double most) {
@@ -54,22 +62,24 @@ double sum_of(const std::vector<double>& values) {
 }  // namespace
 
 std::string layer_energy_section(const HierarchyStudy& study) {
+  std::vector<const HierarchyLayer*> layers;
+  for (const HierarchyLayer& layer : study.layers) {
+    if (layer.found) layers.push_back(&layer);
+  }
+  const Places places = places_of(layers, study.machine);
   double most = 0;
-  for (const HierarchyLayer& layer : study.layers) {
-    if (layer.found) most = std::max(most, sum_of(energies_of(layer, study.machine)));
-  }
+  for (const std::vector<double>& energies : places.energies) most = std::max(most, sum_of(energies));
   if (most <= 0) return "";
-  const std::vector<std::string> names = level_names(study.machine);
   std::vector<std::vector<std::string>> rows;
-  for (const HierarchyLayer& layer : study.layers) {
-    if (!layer.found) continue;
-    const std::vector<double> energies = energies_of(layer, study.machine);
-    rows.push_back({html_escaped(layer.name), with_thousands(layer.count), in_units(sum_of(energies) * 1e-12, "J"),
-                    stack(energies, names, most)});
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    rows.push_back({html_escaped(layers[i]->name), with_thousands(layers[i]->count),
+                    in_units(sum_of(places.energies[i]) * 1e-12, "J"), stack(places.energies[i], places.names, most)});
   }
-  std::vector<PlotSeries> legend_of;
-  for (std::size_t i = 0; i < names.size(); ++i) legend_of.push_back({names[i], colour_of(i, names.size()), {}});
-  return "<h2>Energy of the layers</h2>\n" + legend(legend_of) +
+  std::vector<PlotSeries> colours;
+  for (std::size_t i = 0; i < places.names.size(); ++i) {
+    colours.push_back({places.names[i], colour_of(i, places.names.size()), {}});
+  }
+  return "<h2>Energy of the layers</h2>\n" + legend(colours) +
          table({{"layer", false},
                 {"times", true, "how often the network has the layer"},
                 {"energy", true, "of all of them"},
