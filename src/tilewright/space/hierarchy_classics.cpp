@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "tilewright/base/text.hpp"
+#include "tilewright/space/hierarchy_tiles.hpp"
 
 namespace tilewright {
 namespace {
@@ -61,7 +62,8 @@ Dims named(const Problem& problem, std::string_view letters) {
 struct Rule {
   std::string_view name;
   Dims x, y;    // spread, the first one first
-  Dims inside;  // loops of every level, the innermost first; tiles grow in this order, too
+  Dims inside;  // loops of every level, the innermost first
+  Dims always;  // spread as far as there is room, whatever it costs
 };
 
 std::vector<Rule> rules_of(const Problem& problem) {
@@ -73,18 +75,27 @@ std::vector<Rule> rules_of(const Problem& problem) {
   const Dims channels_in = by_length(common(weights, reduced), problem);    // C, R, S
   const Dims positions = by_length(common(not_weights, outputs), problem);  // P, Q, N
   std::vector<Rule> rules = {
-      {"weight-stationary", joined(channels_out, channels_in), joined(channels_in, channels_out),
-       joined(not_weights, weights)},
-      {"output-stationary", joined(positions, channels_out), joined(channels_out, positions), joined(reduced, outputs)},
-      {"input-stationary", joined(channels_in, positions), joined(positions, channels_in),
-       joined(channels_out, dims_of(problem, TensorKind::Input, true))},
-      {"nvdla-like", channels_out, channels_in, joined(positions, weights)},
-      {"tpu-like", channels_out, named(problem, "CK"), joined(positions, joined(channels_in, channels_out))},
+      {"weight-stationary",
+       joined(channels_out, channels_in),
+       joined(channels_in, channels_out),
+       joined(not_weights, weights),
+       {}},
+      {"output-stationary", joined(positions, channels_out), joined(channels_out, positions), joined(reduced, outputs), {}},
+      {"input-stationary",
+       joined(channels_in, positions),
+       joined(positions, channels_in),
+       joined(channels_out, dims_of(problem, TensorKind::Input, true)),
+       {}},
+      {"nvdla-like", channels_out, channels_in, joined(positions, weights), {}},
+      {"tpu-like", channels_out, named(problem, "CK"), joined(positions, joined(channels_in, channels_out)), {}},
   };
   const Dims rows = named(problem, "SQ");
   if (rows.size() == 2) {  // a convolution: kernel rows below each other, rows of outputs side by side
-    rules.push_back({"row-stationary", joined({rows[1]}, channels_out), joined({rows[0]}, named(problem, "CK")),
-                     joined(named(problem, "RPC"), joined(channels_out, outputs))});
+    rules.push_back({"row-stationary",
+                     joined({rows[1]}, channels_out),
+                     joined({rows[0]}, named(problem, "CK")),
+                     joined(named(problem, "RPC"), joined(channels_out, outputs)),
+                     {rows[0]}});
   }
   return rules;
 }
@@ -97,8 +108,8 @@ constexpr std::array<ClassicInfo, 6> kClassics = {
      {"tpu-like", "output channels along X, input channels along Y, positions go by"},
      {"row-stationary", "kernel rows below each other, output rows side by side; convolutions only"}}};
 
-Point point_of(const Rule& rule, const HierarchySpace& space) {
-  std::vector<Wish> wishes;
+Point point_of(const Rule& rule, const HierarchySpace& space, const Objective& objective) {
+  std::vector<Wish> wishes;  // the array full, then tiles as large as fit, from the innermost level outwards
   const auto levels = static_cast<std::uint8_t>(space.machine().levels.size());
   for (std::uint8_t level = levels; level-- > 0;) {
     for (const std::uint8_t dim : rule.x) wishes.push_back({dim, level, Wish::Where::X});
@@ -107,16 +118,17 @@ Point point_of(const Rule& rule, const HierarchySpace& space) {
   for (std::uint8_t level = 0; level + 1 < levels; ++level) {
     for (const std::uint8_t dim : rule.inside) wishes.push_back({dim, level, Wish::Where::Time});
   }
-  return space.greedy(wishes, rule.inside);
+  return best_tiles(space, {rule.x, rule.y, rule.inside, rule.always}, objective,
+                    {space.greedy(wishes, rule.inside), space.greedy({}, rule.inside)});
 }
 
 }  // namespace
 
 std::span<const ClassicInfo> hierarchy_classics() { return kClassics; }
 
-Result<Point> classic_named(const HierarchySpace& space, std::string_view name) {
+Result<Point> classic_named(const HierarchySpace& space, std::string_view name, const Objective& objective) {
   for (const Rule& rule : rules_of(space.problem())) {
-    if (rule.name == name) return point_of(rule, space);
+    if (rule.name == name) return point_of(rule, space, objective);
   }
   std::vector<std::string> names;
   for (const ClassicInfo& classic : kClassics) names.emplace_back(classic.name);
@@ -127,10 +139,10 @@ Result<Point> classic_named(const HierarchySpace& space, std::string_view name) 
                              join(names, ", ")));
 }
 
-std::vector<HierarchyClassic> classics_of(const HierarchySpace& space) {
+std::vector<HierarchyClassic> classics_of(const HierarchySpace& space, const Objective& objective) {
   std::vector<HierarchyClassic> classics;
   for (const Rule& rule : rules_of(space.problem())) {
-    Point point = point_of(rule, space);
+    Point point = point_of(rule, space, objective);
     const auto same = [&](const HierarchyClassic& classic) { return classic.point == point; };
     if (std::ranges::none_of(classics, same)) classics.push_back({rule.name, std::move(point)});
   }

@@ -66,18 +66,30 @@ class HierarchySpace final : public DesignSpace {
   };
   Point greedy(std::span<const Wish> wishes, std::span<const std::uint8_t> inside) const;
 
-  const hierarchy::Problem& problem() const { return problem_; }
-  const hierarchy::Machine& machine() const { return machine_; }
-  const hierarchy::Restriction& restriction() const { return restriction_; }
-  hierarchy::Judge judge() const { return judge_; }
-
- private:
+  // For those who place factors by themselves: a point's entry at `parameter` is an index into places().
   enum class Axis : std::uint8_t { X, Y, Time };
   struct Place {
     std::uint8_t level = 0;
     Axis axis = Axis::Time;
     bool operator==(const Place&) const = default;
   };
+  struct Prime {
+    std::size_t parameter = 0;
+    std::uint8_t dim = 0;
+    std::int64_t prime = 1;
+  };
+  const std::vector<Place>& places() const { return places_; }  // the innermost first
+  std::vector<Prime> primes() const;                            // by dimension, the largest first
+  const std::vector<std::int32_t>& allowed_places(std::uint8_t dim) const { return allowed_[dim]; }
+  // Puts the loops of every block in the order of `inside`, the innermost first.
+  void set_ranks(Point& point, std::span<const std::uint8_t> inside) const;
+
+  const hierarchy::Problem& problem() const { return problem_; }
+  const hierarchy::Machine& machine() const { return machine_; }
+  const hierarchy::Restriction& restriction() const { return restriction_; }
+  hierarchy::Judge judge() const { return judge_; }
+
+ private:
   struct Meaning {
     enum class Kind : std::uint8_t { Keep, Prime, Order, Spread } kind;
     std::uint8_t level = 0;

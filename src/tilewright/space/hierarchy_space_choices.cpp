@@ -162,6 +162,20 @@ void HierarchySpace::choices(PointView point, std::size_t parameter, Choices& ch
   choices.set_below(standing);
 }
 
+std::vector<HierarchySpace::Prime> HierarchySpace::primes() const {
+  std::vector<Prime> primes;
+  for (const auto& [begin, end] : primes_) {
+    for (std::size_t p = begin; p < end; ++p) primes.push_back({p, meanings_[p].dim, meanings_[p].prime});
+  }
+  return primes;
+}
+
+void HierarchySpace::set_ranks(Point& point, std::span<const std::uint8_t> inside) const {
+  for (std::size_t p = rank_begin_; p < point.size(); ++p) {
+    point[p] = static_cast<std::int32_t>(std::ranges::find(inside, meanings_[p].dim) - inside.begin());
+  }
+}
+
 Point HierarchySpace::greedy(std::span<const Wish> wishes, std::span<const std::uint8_t> inside) const {
   Point point(parameters_.size(), 0);
   std::vector<bool> placed(parameters_.size());
@@ -173,10 +187,8 @@ Point HierarchySpace::greedy(std::span<const Wish> wishes, std::span<const std::
       point[p] = legal.back();
     }
     if (meaning.kind == Meaning::Kind::Prime) point[p] = allowed_[meaning.dim].back();
-    if (meaning.kind == Meaning::Kind::Order || meaning.kind == Meaning::Kind::Spread) {
-      point[p] = static_cast<std::int32_t>(std::ranges::find(inside, meaning.dim) - inside.begin());
-    }
   }
+  set_ranks(point, inside);
   Prefix prefix(*this);
   for (std::size_t p = 0; p < rank_begin_ && meanings_[p].kind == Meaning::Kind::Keep; ++p) add_entry(prefix, point[p]);
   const auto try_place = [&](std::size_t p, const Place& where) {

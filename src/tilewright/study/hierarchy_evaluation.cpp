@@ -49,7 +49,7 @@ Result<Mapping> classic_mapping(const std::string& name, const LoopLayer& layer,
                                 const HierarchySpaceOptions& options) {
   TW_TRY(const std::unique_ptr<HierarchySpace> space,
          HierarchySpace::make(fmt::format("{}/{}", job.network, layer.name), layer.problem, job.machine, options));
-  TW_TRY(const Point point, classic_named(*space, name));
+  TW_TRY(const Point point, classic_named(*space, name, {}));
   return space->mapping(point);
 }
 

@@ -38,7 +38,7 @@ Result<Candidate> nearest(const HierarchyLayerJob& layer, const HierarchyEvaluat
   TW_TRY(const std::unique_ptr<HierarchySpace> space,
          HierarchySpace::make(fmt::format("{}/{}", job.network, layer.name), layer.problem, job.machine,
                               {.judge = job.judge, .restriction = layer.restriction}));
-  std::vector<HierarchyClassic> known = classics_of(*space);
+  std::vector<HierarchyClassic> known = classics_of(*space, {.limits = limits});
   known.push_back({kOutermost, space->greedy({}, {})});
   std::optional<Candidate> best;
   const auto rank = [&](const Candidate& one) {

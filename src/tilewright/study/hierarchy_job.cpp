@@ -58,7 +58,7 @@ Result<HierarchyJob> made(HierarchyJob job, LoopNetwork network, ThreadPool& thr
   }
   threads.for_each(job.problems.size(), [&](std::size_t i, std::size_t) {
     HierarchyProblem& problem = job.problems[i];
-    problem.classics = classics_of(problem.mappings());
+    problem.classics = classics_of(problem.mappings(), job.options.objective);
     if (job.options.no_classics) return;
     for (const HierarchyClassic& classic : problem.classics) problem.known.push_back(classic.point);
   });

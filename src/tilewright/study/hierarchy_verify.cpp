@@ -103,7 +103,7 @@ void compute(HierarchyStudy& study, Verdicts& verdicts) {
       continue;
     }
     if (const auto why = judge_others(layer, **space, study.objective)) fault(*why);
-    const auto classics = classics_of(**space);
+    const auto classics = classics_of(**space, study.objective);
     if (layer.ledger.classics > 0) layer.ledger.classics = std::ssize(classics);
     if (const auto why = judge(layer, **space, classics, study.objective)) {
       fault(*why);
