@@ -9,7 +9,9 @@
 #include "../twins.hpp"
 #include "course.hpp"
 #include "target_space.hpp"
+#include "tilewright/hierarchy/machine_yaml.hpp"
 #include "tilewright/space/archgym_space.hpp"
+#include "tilewright/space/hierarchy_space.hpp"
 #include "tilewright/workload/layer.hpp"
 
 namespace tilewright {
@@ -212,6 +214,27 @@ TEST(AllSearchers, EveryNameHasASummary) {
   }
   EXPECT_EQ(all_searchers()[0].name, "agents");
   EXPECT_EQ(names.size(), 12U);
+}
+
+TEST(AllSearchers, AgentsOnMemoryLevelsBeginByTheBudget) {
+  const hierarchy::Problem problem = hierarchy::problem_of(small_layer()).value();
+  const auto space = HierarchySpace::make("layer", problem, hierarchy::read_machine("zoo:simple3").value(), {}).value();
+  const auto completed = [&](std::size_t problems, std::int64_t samples, const Settings& given = {}) {
+    return completed_settings({"agents", Spaces(problems, space.get()), samples, 1, given});
+  };
+  const auto as = [](const std::string& batch, const std::string& patience) {
+    return Settings{{"agents.batch", batch}, {"agents.patience", patience}, {"agents.critic", "none"}};
+  };
+  EXPECT_EQ(completed(1, 100'000), as("128", "5000"));
+  EXPECT_EQ(completed(1, 20'000), as("50", "1000"));
+  EXPECT_EQ(completed(1, 1'000), as("6", "300"));
+  EXPECT_EQ(completed(8, 100'000), as("16", "5000"));
+  EXPECT_EQ(completed(50, 100'000), as("6", "5000"));
+  const Settings given = {{"agents.batch", "9"}, {"agents.critic", "own"}, {"agents.patience", "0"}, {"gamma.seed", "1"}};
+  EXPECT_EQ(completed(1, 100'000, given), given);
+  const MappingSpace flat("layer", *nest_of(small_layer()), machine(), {});
+  EXPECT_EQ(completed_settings({"agents", {&flat}, 100'000, 1, {}}), Settings{});
+  EXPECT_EQ(completed_settings({"agents", {space.get(), &flat}, 100'000, 1, {}}), Settings{});
 }
 
 TEST(AllSearchers, MistakesAreSentences) {

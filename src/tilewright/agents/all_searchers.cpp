@@ -9,6 +9,7 @@
 #include "tilewright/agents/dcoc.hpp"
 #include "tilewright/agents/network_codesign.hpp"
 #include "tilewright/base/text.hpp"
+#include "tilewright/space/hierarchy_space.hpp"
 
 namespace tilewright {
 namespace {
@@ -120,6 +121,16 @@ Kind classical(const SearcherInfo& info) {
   return {info, make, [name = info.name](const Settings& settings) { return classical_settings(name, settings); }};
 }
 
+bool have_levels(const std::vector<const DesignSpace*>& spaces) {
+  const auto has = [](const DesignSpace* space) { return dynamic_cast<const HierarchySpace*>(space) != nullptr; };
+  return !spaces.empty() && std::ranges::all_of(spaces, has);
+}
+
+// Of agents on machines with memory levels.
+constexpr std::int64_t kUpdates = 400;             // over the whole budget
+constexpr std::int64_t kMostBetweenUpdates = 128;  // proposals of all problems
+constexpr std::int64_t kRenewals = 20;             // at most, over the whole budget
+
 constexpr std::string_view kNetworkWide = "dcoc-network";
 
 const std::vector<Kind>& kinds() {
@@ -180,6 +191,18 @@ const std::vector<SearcherInfo>& codesign_searchers() {
   return all;
 }
 
+Settings completed_settings(const SearchRequest& request) {
+  Settings settings = request.settings;
+  if (!have_levels(request.spaces)) return settings;
+  const TeamOptions plain;
+  const std::int64_t most = std::max(plain.batch, kMostBetweenUpdates / std::ssize(request.spaces));
+  const std::int64_t batch = std::clamp(request.samples / kUpdates, plain.batch, most);
+  settings.try_emplace("agents.batch", std::to_string(batch));
+  settings.try_emplace("agents.patience", std::to_string(std::max(plain.patience, request.samples / kRenewals)));
+  settings.try_emplace("agents.critic", "none");
+  return settings;
+}
+
 Result<std::vector<SettingValue>> settings_in_force(std::string_view name, const Settings& settings) {
   const auto kind = std::ranges::find(kinds(), name, [](const Kind& one) { return one.info.name; });
   return kind != kinds().end() ? kind->values(settings) : std::vector<SettingValue>{};
@@ -206,7 +229,9 @@ Result<std::unique_ptr<Searcher>> make_searcher(const SearchRequest& request, Th
   if (request.from != nullptr && request.name != "agents") {
     return invalid(fmt::format("--from gives a trained team to agents, but --search is {}", request.name));
   }
-  return kind->make(request, threads);
+  SearchRequest completed = request;
+  completed.settings = completed_settings(request);
+  return kind->make(completed, threads);
 }
 
 }  // namespace tilewright

@@ -34,6 +34,15 @@ struct SearchRequest {
   std::vector<double> counts = {};              // dcoc-network only: how often the network has each problem
 };
 
+// The settings of a request, with those that its spaces call for where none are given. For machines with memory levels
+// alone, `agents` begin with settings made from the budget, because evaluations there cost less than an update of six
+// proposals, and budgets are a hundred times larger:
+//
+//   agents.batch     samples / 400, so that all problems have 128 at most between two updates; 6 at least, as elsewhere
+//   agents.patience  samples / 20, 300 at least, as elsewhere
+//   agents.critic    none
+Settings completed_settings(const SearchRequest& request);
+
 // An Error when there is no such searcher, when a setting of any searcher is wrong, or when the searcher cannot work on the
 // spaces. `threads` outlives it.
 Result<std::unique_ptr<Searcher>> make_searcher(const SearchRequest& request, ThreadPool& threads);

@@ -125,7 +125,7 @@ Result<SearchStudy> search(const SearchTask& task, const SearchOptions& options,
   }
   TW_TRY(const std::unique_ptr<Searcher> searcher, make_any_searcher(request, task.objective, context.threads));
   SearchStudy study;
-  TW_TRY(study.settings, settings_in_force(options.search, request.settings));
+  TW_TRY(study.settings, settings_in_force(options.search, completed_settings(request)));
   TW_TRY(std::optional<StoredMemory> memory, open_memory(task, options, context));
   if (memory) study.known_before = memory->known();
 
