@@ -57,10 +57,12 @@ TEST(HierarchyPage, StacksTheEnergyOfLayersByLevel) {
     widths.push_back(std::stod(style->second.substr(std::string("width:").size())));
   }
   const hierarchy::Analysis& analysis = study.layers[0].found->analysis;
-  ASSERT_EQ(widths.size(), 4U) << "DRAM and the MACs, twice: the other levels hold nothing";
-  EXPECT_NEAR(widths[0], 100 * (analysis.levels[2].energy.value / analysis.cost.energy.value), 0.01);
-  EXPECT_NEAR(widths[0] + widths[1], 100, 0.02);
-  EXPECT_NEAR(widths[2] + widths[3], 50, 0.02);
+  ASSERT_EQ(widths.size(), 8U) << "three levels and the MACs, twice";
+  for (std::size_t place = 0; place < 4; ++place) {
+    const double energy = place == 3 ? analysis.mac_energy.value : analysis.levels[2 - place].energy.value;
+    EXPECT_NEAR(widths[place], 100 * energy / analysis.cost.energy.value, 0.01);
+    EXPECT_NEAR(widths[place + 4], widths[place] / 2, 0.01);
+  }
 }
 
 TEST(HierarchyPage, DrawsTheFrontThatWasAskedFor) {
