@@ -2,7 +2,8 @@
 
 bar     the 29 best known mappings of the recorded Timeloop machines (19 are proven optimal): how far every searcher ends
         from them, and how long it takes, both cores
-speed   samples per second of random search and of agents on one layer of simba_like
+speed   samples per second of random search, annealing and agents on one layer of simba_like
+evaluate  microseconds per mapping, by machine and judge
 """
 
 import argparse
@@ -17,7 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import drivers  # noqa: E402
 
 DATA = drivers.ROOT / "tests" / "data" / "timeloop"
-PARTS = ("bar", "speed")
+PARTS = ("bar", "speed", "evaluate")
 GEMM = """problem:
   shape:
     name: gemm
@@ -68,6 +69,11 @@ def speed(options, entries, folder):
         drivers.say(f"{search:<12} {options.samples / statistics.median(seconds):>12,.0f} samples/s")
 
 
+def evaluate(options, entries, folder):
+    drivers.say(drivers.subprocess.run([drivers.program("bench_hierarchy_evaluate")], check=True,
+                                       stdout=drivers.subprocess.PIPE, text=True).stdout.rstrip())
+
+
 def main():
     parser = argparse.ArgumentParser(prog="script/bench hierarchy", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -75,11 +81,11 @@ def main():
     parser.add_argument("--searches", type=lambda text: text.split(","), default=["random", "annealing", "agents"])
     parser.add_argument("--samples", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
-    options = drivers.parse(parser, ["tilewright"])
+    options = drivers.parse(parser, ["tilewright", "bench_hierarchy_evaluate"])
     entries = json.loads((DATA / "best_known_edp.json").read_text())
     with tempfile.TemporaryDirectory() as folder:
         for part in options.only:
-            {"bar": bar, "speed": speed}[part](options, entries, pathlib.Path(folder))
+            {"bar": bar, "speed": speed, "evaluate": evaluate}[part](options, entries, pathlib.Path(folder))
 
 
 if __name__ == "__main__":
