@@ -91,7 +91,7 @@ class TileSearch {
   }
 
   const Point& best() const { return best_; }
-  bool fits() const { return best_rank_.fault == 0; }
+  bool fits() const { return best_rank_.fault < 2; }  // limits or not
 
  private:
   bool is_alike(std::size_t a, std::size_t b) const {

@@ -21,7 +21,8 @@ struct HierarchyRule {
 // So many are few, and no more are tried elsewhere: a layer takes a few hundredths of a second.
 inline constexpr std::int64_t kMostTilesTried = 2'500;
 
-// The canonical point; where nothing fits, it is one of `starts`. A tensor is kept where the first start keeps it.
+// The canonical point: where nothing keeps the limits, the one that comes nearest; where nothing fits the machine, the first
+// of `starts`. A tensor is kept where the first start keeps it.
 Point best_tiles(const HierarchySpace& space, const HierarchyRule& rule, const Objective& objective,
                  const std::vector<Point>& starts);
 
