@@ -83,7 +83,7 @@ class Evaluate(Base):
                     [row] = [row for row in mine if (row["level"], row["part"]) == (level["name"], tensor)]
                     self.assertEqual(int(row["reads"]), counts["reads"])
         text = self.done(*asked)
-        self.assertRegex(text, r"(?m)^    dram +[\d.]+ mJ  [#.]{20} +[\d.]+ %  Weights [\d.]+ %")
+        self.assertRegex(text, r"(?m)^    dram +[\d.]+ mJ  [#.]{20} +[\d.]+ %  weights [\d.]+ %")
         page = self.done(*asked, "--layer", "conv3", "--svg", self.folder / "energy.svg")
         for words in ("limited by", "accesses of all copies", "words held", "spread"):
             self.assertIn(words, page)
