@@ -65,7 +65,7 @@ int main() {
   NamingGame game(16, 1);
   ThreadPool threads(1);
   Profile profile;
-  const Result<std::unique_ptr<Learner>> learner = make_learner("mappo", game.spec(), {}, 1, threads, profile);
+  const Result<std::unique_ptr<Learner>> learner = make_learner(Algorithm::Mappo, game.spec(), {}, 1, threads, profile);
   if (!learner) return std::fprintf(stderr, "%s\n", learner.error().message.c_str()), 1;
   Trainer trainer(game, **learner, profile, {.episodes = 20'000, .checkpoint_dir = {}});
   if (!trainer.run([](const TrainState&) { return true; })) return 1;
