@@ -44,9 +44,9 @@ void expect_walked(int cases, Factors factors, std::string_view stream) {
   EXPECT_GT(slid, cases / 4);
 }
 
-TEST(HierarchyJudge, EqualsTheWalkOfEveryIteration) { expect_walked(3000, Factors::Exact, "exact"); }
+TEST(HierarchyJudge, EqualsTheWalkOfEveryIteration) { expect_walked(5000, Factors::Exact, "exact"); }
 
-TEST(HierarchyJudge, EqualsTheWalkWithRaggedTiles) { expect_walked(3000, Factors::Ragged, "ragged"); }
+TEST(HierarchyJudge, EqualsTheWalkWithRaggedTiles) { expect_walked(5000, Factors::Ragged, "ragged"); }
 
 TEST(HierarchyJudge, TheWorkedExampleDiffersInWhatDramWritesAndRegistersDrain) {
   Evaluator evaluator(example_problem(), example_machine(), {.judge = Judge::Hierarchy});
