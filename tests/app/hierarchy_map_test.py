@@ -185,6 +185,9 @@ class Refusals(Base):
         leveled = ("map", self.network, "--hardware", "zoo:eyeriss-dram")
         self.assertIn("--model exact", self.refused(*leveled, "--model", "exact"))
         self.assertIn("did you mean 'timeloop'", self.refused(*leveled, "--model", "timelop"))
+        # Machines of both kinds are offered.
+        for misspelt, near in (("zoo:eyeriss-dramm", "eyeriss-dram"), ("zoo:eyeris", "eyeriss")):
+            self.assertIn(f"did you mean '{near}'", self.refused("map", self.network, "--hardware", misspelt))
         self.assertIn("--bits", self.refused(*leveled, "--model", "timeloop", "--bits", "weights=4"))
         self.assertIn("--bits has 'wights=4'", self.refused(*leveled, "--bits", "wights=4"))
         self.assertIn("weights is '0'", self.refused(*leveled, "--bits", "weights=0"))

@@ -204,7 +204,8 @@ bool HierarchySpace::set_places(Point& point, const Mapping& mapping) const {
         if (factor == 1) continue;
         const auto place = std::ranges::find(places_, Place{level, axis}) - places_.begin();
         if (std::ranges::find(allowed_[dim], place) == allowed_[dim].end()) return false;
-        if (!take_primes(factor, primes, taken, [&](std::size_t n) { point[begin + n] = static_cast<std::int32_t>(place); }))
+        if (!take_primes(factor, primes, taken,
+                         [&, first = begin](std::size_t n) { point[first + n] = static_cast<std::int32_t>(place); }))
           return false;
       }
     }

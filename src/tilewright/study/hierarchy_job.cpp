@@ -86,7 +86,12 @@ Result<bool> has_memory_levels(const std::string& hardware, const LevelOptions& 
     const std::string_view name = std::string_view(hardware).substr(4);
     const bool leveled = static_cast<bool>(zoo_text("machines", name)),
                flat = static_cast<bool>(zoo_text("accelerators", name));
-    return leveled && !flat;
+    if (leveled || flat) return leveled && !flat;
+    std::vector<std::string> names = zoo_names("accelerators");
+    for (std::string& other : zoo_names("machines")) names.push_back(std::move(other));
+    std::string hint = did_you_mean(name, names);
+    if (hint.empty()) hint = fmt::format(" (there are: {})", join(names, ", "));
+    return Error{ErrorCode::NotFound, fmt::format("zoo:{}: no such machine{}", name, hint)};
   }
   TW_TRY(const bool timeloop, has_top_key(hardware, {"architecture", "arch"}));
   if (timeloop) return true;
