@@ -2,7 +2,6 @@
 
 #include <fstream>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "../scratch.hpp"
@@ -151,6 +150,21 @@ TEST_F(RunDirectories, RefuseFilesOfOthersAndLinks) {
 TEST_F(RunDirectories, ThatBeganNothingLeaveNothing) {
   { const Result<RunDirectory> run = RunDirectory::open(path_); }
   EXPECT_FALSE(fs::exists(path_));
+}
+
+// What a verb does not record compares as nothing; what is no record at all is damaged.
+TEST_F(RunDirectories, CompareRecordsThatLackParts) {
+  const Scratch folder;
+  const fs::path directory = folder / "run";
+  fs::create_directories(directory);
+  const std::string lacking = R"({"verb": "train", "version": "1"})";
+  ASSERT_TRUE(write_file(directory / kRunFile, lacking));
+  EXPECT_TRUE(check_same_run(directory, lacking));
+  const Result<Done> more = check_same_run(directory, R"({"verb": "train", "version": "1", "inputs": {"seed": 2}})");
+  ASSERT_FALSE(more);
+  EXPECT_NE(more.error().message.find("seed of the run there is null, but now it is 2"), std::string::npos);
+  ASSERT_TRUE(write_file(directory / kRunFile, "[]"));
+  EXPECT_FALSE(check_same_run(directory, lacking));
 }
 
 }  // namespace

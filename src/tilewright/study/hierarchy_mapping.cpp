@@ -15,7 +15,7 @@ HierarchyLayer to_layer(const HierarchyProblem& problem, const Ledger& ledger, c
   record(layer, problem, ledger);
   layer.problem = problem.mappings().problem();
   if (!ledger.best && ledger.limits) {
-    HierarchyLayer::Found& nearest = layer.nearest.emplace();
+    HierarchyLayer::Found& nearest = layer.nearest.emplace(HierarchyLayer::Found{});
     nearest.mapping = problem.mappings().mapping(ledger.limits->point);
     nearest.metrics = ledger.limits->outcome.metrics;
   }
