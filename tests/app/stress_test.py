@@ -229,9 +229,9 @@ class Interrupted(InAFolder):
     def test_codesign_ends_at_once_and_goes_on_later(self):
         whole, part = self.folder / "whole", self.folder / "part"
         layers = [f"op: conv, in: [{16 * i}, 14, 14], out: 64, kernel: 3, pad: 1" for i in range(1, 9)]
-        verb = ["codesign", self.file("eight.yaml", network(*layers)), "--measurements", 128, "--no-verify"]
+        verb = ["codesign", self.file("eight.yaml", network(*layers)), "--measurements", 512, "--no-verify"]
         self.assertEqual(run(*verb, "-o", whole, timeout=600).returncode, 0)
-        self.interrupted(*verb, "-o", part, after=0.3, since=part / "run.json")
+        self.interrupted(*verb, "-o", part, after=0.1, since=part / "run.json")
         self.interrupted(*verb, "-o", part, after=0.6, codes=(130, -signal.SIGINT, 0))  # by then it may be done
         self.assertEqual(run("resume", part, timeout=600).returncode, 0)
         for name in ("layers.csv", "convergence.csv", "schedules.json", "machine.json"):
