@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include "tilewright/app/command_line.hpp"
-#include "tilewright/app/commands.hpp"
-#include "tilewright/app/print.hpp"
+#include "tilewright/app/terminal.hpp"
 #include "tilewright/app/verb.hpp"
 #include "tilewright/report/assignment.hpp"
 #include "tilewright/study/any_job.hpp"

@@ -1,4 +1,4 @@
-// The options of the larger verbs: each adds them to its verb and writes what is parsed into the arguments.
+// What the command line says about itself: examples, help, settings, and what was wrong with what was typed.
 #pragma once
 
 #include <initializer_list>
@@ -34,7 +34,13 @@ int run_help(CLI::App& app, const std::string& verb);
 // What evaluate and explain have in common at the end of their help.
 std::string dataflow_help();
 
-// Of a verb with all its options: numbers that do not fit, or are none, become one sentence.
+// Of a verb with all its options: numbers that do not fit, or are none, become one sentence. CLI11 converts with strtoll and
+// strtod: what does not fit is cut to the largest, -1 becomes 2^64 - 1, 010 eight, and nan is a number. So every number is
+// read first, once, by our own rules.
 void check_numbers(CLI::App& verb);
+
+// `--settings`: prints the hyper-parameters a searcher would use with `settings` ("NAME.FIELD=VALUE") in force; the exit
+// code.
+Result<int> show_settings(const std::string& search, const std::vector<std::string>& settings);
 
 }  // namespace tilewright

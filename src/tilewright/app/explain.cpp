@@ -1,8 +1,7 @@
 #include <memory>
 
 #include "tilewright/app/command_line.hpp"
-#include "tilewright/app/commands.hpp"
-#include "tilewright/app/print.hpp"
+#include "tilewright/app/terminal.hpp"
 #include "tilewright/app/verb.hpp"
 #include "tilewright/report/evaluation.hpp"
 #include "tilewright/report/hierarchy_evaluation.hpp"

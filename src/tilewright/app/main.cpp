@@ -11,10 +11,9 @@
 #include <CLI/CLI.hpp>
 
 #include "tilewright/app/command_line.hpp"
-#include "tilewright/app/commands.hpp"
+#include "tilewright/app/manual.hpp"
 #include "tilewright/app/option_flags.hpp"
-#include "tilewright/app/print.hpp"
-#include "tilewright/app/shell_words.hpp"
+#include "tilewright/app/terminal.hpp"
 #include "tilewright/app/verb.hpp"
 #include "tilewright/base/parallel.hpp"
 #include "tilewright/base/text.hpp"

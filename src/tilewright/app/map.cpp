@@ -5,10 +5,7 @@
 
 #include "tilewright/agents/all_searchers.hpp"
 #include "tilewright/app/command_line.hpp"
-#include "tilewright/app/commands.hpp"
-#include "tilewright/app/print.hpp"
-#include "tilewright/app/progress_line.hpp"
-#include "tilewright/app/settings_text.hpp"
+#include "tilewright/app/terminal.hpp"
 #include "tilewright/app/verb.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/report/hierarchy_mapping.hpp"
@@ -113,7 +110,13 @@ std::string searcher_help() {
   return text;
 }
 
-}  // namespace
+// Continues the run in a directory, whatever its verb.
+struct ResumeArguments {
+  std::string directory;
+  int threads = 0;
+  bool json = false;
+  Command command;
+};
 
 int run_resume(const ResumeArguments& arguments) {
   if (arguments.directory.empty())
@@ -145,6 +148,8 @@ int run_resume(const ResumeArguments& arguments) {
   if (!request) return report(request.error());
   return run_map({.request = *request, .output = arguments.directory, .threads = arguments.threads, .json = arguments.json});
 }
+
+}  // namespace
 
 Verb map_verb(const Command& command) {
   const auto arguments = std::make_shared<MapArguments>();

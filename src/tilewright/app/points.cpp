@@ -6,8 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tilewright/app/command_line.hpp"
-#include "tilewright/app/commands.hpp"
-#include "tilewright/app/print.hpp"
+#include "tilewright/app/terminal.hpp"
 #include "tilewright/app/verb.hpp"
 #include "tilewright/base/csv.hpp"
 #include "tilewright/study/points.hpp"

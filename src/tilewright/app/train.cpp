@@ -5,9 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tilewright/app/command_line.hpp"
-#include "tilewright/app/commands.hpp"
-#include "tilewright/app/print.hpp"
-#include "tilewright/app/progress_line.hpp"
+#include "tilewright/app/terminal.hpp"
 #include "tilewright/app/verb.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"

@@ -8,8 +8,21 @@
 #include <vector>
 
 #include "tilewright/base/options.hpp"
+#include "tilewright/base/result.hpp"
+#include "tilewright/study/codesign.hpp"
+#include "tilewright/study/training.hpp"
 
 namespace tilewright {
+
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailed = 1;         // in a way that nobody foresaw
+inline constexpr int kExitWrongInput = 2;     // one sentence on stderr
+inline constexpr int kExitInfeasible = 3;     // done, but something asked for is infeasible
+inline constexpr int kExitDiffers = 3;        // a replay or a number differs
+inline constexpr int kExitInterrupted = 130;  // by Ctrl-C or a request to end, with everything saved
+
+// Prints the sentence to stderr; the value is kExitWrongInput.
+int report(const Error& error);
 
 struct Verb {
   std::string name;
@@ -37,5 +50,27 @@ Verb zoo_verb();
 
 // All of them, in the order of the help.
 std::vector<Verb> all_verbs(const Command& command);
+
+// What `resume` calls, too.
+struct TrainArguments {
+  TrainOptions options;
+  std::string output;  // a directory; empty = nothing is written
+  int threads = 0;     // 0 = all processors
+  std::string render;  // a file for an episode as SVG
+  std::string replay;  // a recorded trajectory to step again instead of training
+  bool list = false;
+  bool json = false;
+};
+int run_train(const TrainArguments& arguments);
+
+// Exit code 3 when no machine has a schedule for every layer, or a program computes other numbers than the reference.
+struct CodesignArguments {
+  CodesignOptions options;
+  bool show_settings = false;  // list the hyper-parameters instead of searching
+  std::string output;          // a directory; empty = nothing is written
+  int threads = 0;             // 0 = all processors
+  bool json = false;
+};
+int run_codesign(const CodesignArguments& arguments);
 
 }  // namespace tilewright

@@ -6,8 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tilewright/app/command_line.hpp"
-#include "tilewright/app/commands.hpp"
-#include "tilewright/app/print.hpp"
+#include "tilewright/app/terminal.hpp"
 #include "tilewright/app/verb.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/hardware/accelerator.hpp"
@@ -22,6 +21,14 @@ namespace tilewright {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+struct ZooArguments {
+  std::string source;  // empty = list everything
+  std::int64_t batch = 1;
+  std::vector<std::string> dims;  // "sequence=128": open dimensions of an ONNX model
+  bool yaml = false;              // a network as a file of ours
+  bool json = false;
+};
 
 constexpr const char* kVta = "vta";  // not a file of the zoo: the machine that vta/ has as its default
 
@@ -147,8 +154,6 @@ int show_machine(const std::string& source, bool as_json) {
   return kExitDone;
 }
 
-}  // namespace
-
 int run_zoo(const ZooArguments& arguments) {
   if (arguments.yaml && (arguments.json || arguments.source.empty())) {
     return report(invalid("--yaml writes one network, expected its name or file, and not --json"));
@@ -172,6 +177,8 @@ int run_zoo(const ZooArguments& arguments) {
   print(to_yaml(*network));
   return kExitDone;
 }
+
+}  // namespace
 
 Verb zoo_verb() {
   const auto arguments = std::make_shared<ZooArguments>();

@@ -1,16 +1,18 @@
-// What the command line says about itself: examples, help, and what was wrong with what was typed.
+#include "tilewright/app/command_line.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "tilewright/app/command_line.hpp"
-#include "tilewright/app/commands.hpp"
-#include "tilewright/app/print.hpp"
+#include "tilewright/agents/all_searchers.hpp"
+#include "tilewright/app/terminal.hpp"
+#include "tilewright/app/verb.hpp"
 #include "tilewright/base/text.hpp"
 
 namespace tilewright {
@@ -36,6 +38,24 @@ std::vector<std::string> verbs_of(const CLI::App& app) {
   std::vector<std::string> verbs;
   for (const CLI::App* verb : app.get_subcommands({})) verbs.push_back(verb->get_name());
   return verbs;
+}
+
+// Both leave the text as CLI11 reads it rightly, or say what is wrong with it: what is written after "--name ".
+std::string read_whole(std::string& text, std::int64_t least) {
+  const auto number = parse_integer(text);
+  if (!number || *number < least) {
+    return fmt::format("is '{}', expected a whole number from {} to {}", printable(text), least,
+                       std::numeric_limits<std::int64_t>::max());
+  }
+  text = fmt::format("{}", *number);
+  return "";
+}
+
+std::string read_real(std::string& text) {
+  const auto number = parse_real(text);
+  if (!number) return fmt::format("is '{}', expected a number", printable(text));
+  text = fmt::format("{}", *number);
+  return "";
 }
 
 }  // namespace
@@ -87,6 +107,32 @@ int run_help(CLI::App& app, const std::string& verb) {
     return kExitDone;
   }
   return report(not_a_verb(verb, verbs_of(app)));
+}
+
+void check_numbers(CLI::App& verb) {
+  for (CLI::Option* option : verb.get_options()) {
+    const std::string type = option->get_type_name();
+    if (type.starts_with("UINT")) {
+      option->transform(CLI::Validator([](std::string& text) { return read_whole(text, 0); }, ""));
+    } else if (type.starts_with("INT")) {
+      constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+      option->transform(CLI::Validator([](std::string& text) { return read_whole(text, kLeast); }, ""));
+    } else if (type.starts_with("FLOAT")) {
+      option->transform(CLI::Validator(read_real, ""));
+    }
+  }
+}
+
+Result<int> show_settings(const std::string& search, const std::vector<std::string>& settings) {
+  Settings given;
+  for (const std::string& setting : settings) {
+    TW_TRY([[maybe_unused]] const Done added, add_setting(given, setting));
+  }
+  TW_TRY(const auto fields, settings_in_force(search, given));
+  for (const SettingValue& field : fields) {
+    print(fmt::format("{:<28} {:<12} {}\n", fmt::format("{}.{}", search, field.name), field.value, field.meaning));
+  }
+  return kExitDone;
 }
 
 }  // namespace tilewright

@@ -1,15 +1,32 @@
-// How far long work is, on standard error: on a terminal a line that is rewritten in place, with a line for each part below
-// it where there are any; elsewhere a line every few seconds. It goes away with the object.
+// The two ways out of the program, and how far long work is.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "tilewright/study/run_context.hpp"
 
 namespace tilewright {
 
+// Neither of the two throws, whatever the stream is connected to.
+// Results, to standard output. When not all of it arrives there, main ends the program with a sentence and exit code 2, or
+// without one when the reader went away, as `head` does.
+void print(std::string_view text);
+
+// Whether whoever read standard output has gone away.
+bool has_reader_left();
+
+// Progress and sentences, to standard error, at once. What does not arrive there changes nothing else.
+void say(std::string_view text);
+
+// Gives the program the three standard streams where it was started without one, so that no file it opens takes their
+// place; and a reader that goes away is seen as a failed write, not as the end of the program.
+void hold_standard_streams();
+
+// On a terminal a line that is rewritten in place, with a line for each part below it where there are any; elsewhere a line
+// every few seconds. It goes away with the object.
 class ProgressLine {
  public:
   ProgressLine();
