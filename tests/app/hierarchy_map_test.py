@@ -183,7 +183,10 @@ class Runs(Base):
 class Refusals(Base):
     def test_what_does_not_go_together_is_said(self):
         leveled = ("map", self.network, "--hardware", "zoo:eyeriss-dram")
-        self.assertIn("--model exact", self.refused(*leveled, "--model", "exact"))
+        for model in "exact", "sound":  # the model of arrays that is the default is one too, when it is spelt out
+            self.assertIn(f"--model {model}", self.refused(*leveled, "--model", model))
+            for verb in ("compare", "--network"), ("agents",), ("explain", "--network"), ("evaluate", "--dataflow", "os", "--network"):
+                self.assertIn(f"--model {model}", self.refused(*verb, *leveled[1:], "--model", model))
         self.assertIn("did you mean 'timeloop'", self.refused(*leveled, "--model", "timelop"))
         # Machines of both kinds are offered.
         for misspelt, near in (("zoo:eyeriss-dramm", "eyeriss-dram"), ("zoo:eyeris", "eyeriss")):

@@ -18,10 +18,11 @@ namespace {
 using hierarchy::Mapping;
 
 Result<Done> check_options(const EvaluationOptions& options, NoMapping without) {
-  if (options.model != Model::Sound || options.constraints != Constraints::Hard) {
-    return invalid(fmt::format(
-        "{} does not go with machines of memory levels, expected it to be left out",
-        options.model != Model::Sound ? fmt::format("--model {}", name_of(options.model)) : std::string("--constraints")));
+  const bool of_arrays = options.levels.model_of_arrays || options.model != Model::Sound;
+  if (of_arrays || options.constraints != Constraints::Hard) {
+    return invalid(
+        fmt::format("{} does not go with machines of memory levels, expected it to be left out",
+                    of_arrays ? fmt::format("--model {}", name_of(options.model)) : std::string("--constraints")));
   }
   if (!options.mapping.empty() && !options.dataflow.empty()) {
     return invalid("--mapping and --dataflow are both given, expected one of them");

@@ -20,7 +20,9 @@ Result<Done> check_options(const MappingOptions& options, const MappingOptions& 
   const auto refuse = [](std::string_view what) {
     return invalid(fmt::format("{} does not go with machines of memory levels, expected it to be left out", what));
   };
-  if (options.model != plain.model) return refuse(fmt::format("--model {}", name_of(options.model)));
+  if (options.model_of_arrays || options.model != plain.model) {
+    return refuse(fmt::format("--model {}", name_of(options.model)));
+  }
   if (options.space != plain.space) return refuse("--space");
   if (options.tiles != plain.tiles) return refuse("--tiles");
   if (options.levels != plain.levels) return refuse("--levels");

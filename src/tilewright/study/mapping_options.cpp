@@ -115,14 +115,11 @@ OptionField model_field(Model& model, LevelOptions& levels) {
   for (std::string& word : names<hierarchy::Judge>()) words.push_back(std::move(word));
   const auto read = [&model, &levels, words](const std::string& text) -> Result<Done> {
     const auto judge = named<hierarchy::Judge>(text);
-    levels.judge.reset();
-    if (judge) {
-      levels.judge = *judge;
-      return Done{};
-    }
     const auto known = named<Model>(text);
-    if (!known) return unknown_name(Names<Model>::kWhat, text, words);
-    model = *known;
+    if (!judge && !known) return unknown_name(Names<Model>::kWhat, text, words);
+    levels.judge = judge ? std::optional(*judge) : std::nullopt;
+    levels.model_of_arrays = !judge;
+    if (known) model = *known;
     return Done{};
   };
   return {"model", Worded{[&model, &levels] { return model_text(model, levels); }, read, words},

@@ -50,6 +50,7 @@ Result<Levels> levels_named(const std::string& text);  // its way back
 // Of machines with memory levels; any of them makes another machine one.
 struct LevelOptions {
   std::optional<hierarchy::Judge> judge = {};  // takes the model's place
+  bool model_of_arrays = false;                // sound, exact or a maestro was asked for by name
   std::string restrict_to = {};                // a Timeloop file of constraints; empty = every mapping
   std::string energies = {};                   // a file of Accelergy's tables; empty = the machine's own
   std::string bits = {};                       // "weights=4,inputs=8": widths of elements instead of the machine's

@@ -45,7 +45,9 @@ std::string run_json(const MapRequest& request, const HierarchyJob& job) {
   Json inputs{{"network", checksum_text(checksum(job.network_text))},
               {"hardware", checksum_text(checksum(to_yaml(job.machine)))}};
   if (!job.restriction.empty()) inputs["restriction"] = checksum_text(checksum(job.restriction));
-  return run_text(request, inputs);
+  MapRequest decided = request;
+  decided.mapping.judge = job.options.judge;  // which machine it is decides who judges when nobody is named
+  return run_text(decided, inputs);
 }
 
 Result<MapRequest> read_map_run(const std::filesystem::path& directory) {
