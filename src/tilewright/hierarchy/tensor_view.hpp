@@ -23,7 +23,7 @@ struct TensorView {
     for (std::size_t rank = 0; rank < rank_count; ++rank) {
       for (const Term& term : tensor.ranks[rank]) move[term.dim][rank] += term.coefficient;
       int moving = 0;
-      for (std::uint8_t dim = 0; dim < dim_count; ++dim) {
+      for (std::size_t dim = 0; dim < dim_count; ++dim) {
         if (move[dim][rank] == 0) continue;
         relevant |= std::uint32_t{1} << dim;
         ++moving;
