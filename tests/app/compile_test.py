@@ -113,7 +113,7 @@ class CompileTest(unittest.TestCase):
 class Compiled(CompileTest):
     def test_files_table_and_verification(self):
         text = self.done(self.tiny, "-o", self.out).stdout
-        self.assertIn("tiny on zoo:vta (1 x 16 x 16), pipelined core, latencies 16 and 16, seed 1: 3 programs", text)
+        self.assertIn("tiny on zoo:vta (1 x 16 x 16), pipelined core, direct memory, latencies 16 and 16, seed 1: 3 programs", text)
         self.assertTrue(text.endswith("verified: 5,760 elements of 3 steps equal\n"), text)
         self.assertEqual(sorted(files_of(self.out)), ["1_conv1.vtaprog", "2_conv2.vtaprog", "3_conv3.vtaprog", "listing.txt",
                                                       "machine.json", "manifest.json", "run.json"])

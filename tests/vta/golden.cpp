@@ -7,6 +7,8 @@
 #include <zlib.h>
 #include <nlohmann/json.hpp>
 
+#include "tilewright/vta/stream_check.hpp"
+
 namespace tilewright::vta {
 namespace {
 
@@ -27,7 +29,7 @@ std::string unpacked(const std::string& name) {
   return text;
 }
 
-// Name without folders up to "vta_public/" -> content. A tar is a sequence of 512-byte headers, each followed by its file.
+// Name without its first folder -> content. A tar is a sequence of 512-byte headers, each followed by its file.
 std::map<std::string, std::string> untarred(const std::string& tar) {
   constexpr std::size_t kBlock = 512;
   std::map<std::string, std::string> files;
@@ -45,6 +47,11 @@ std::map<std::string, std::string> untarred(const std::string& tar) {
 
 const std::map<std::string, std::string>& archive() {
   static const auto files = untarred(unpacked("programs.tar.gz"));
+  return files;
+}
+
+const std::map<std::string, std::string>& pipelined_archive() {
+  static const auto files = untarred(unpacked("pipelined.tar.gz"));
   return files;
 }
 
@@ -99,6 +106,23 @@ GoldenCase case_of(const json& line) {
   }
   golden.program = bytes_of(line.at("files").at("program"));
   golden.expected = bytes_of(line.at("files").at("expect"));
+  return golden;
+}
+
+GoldenPipelined pipelined_of(const json& line) {
+  GoldenPipelined golden{line.at("name"), line.at("family"), {}, {}};
+  const std::string& text = pipelined_archive().at(line.at("file"));
+  const Program program = program_from_bytes(Bytes(text.begin(), text.end()), golden.name).value();
+  for (const Section& section : program.sections) {
+    if (section.kind != SectionKind::Stream) continue;
+    if (decode_stream(section.bytes, Encoding(golden_pipelined_machine()), golden.stream))
+      throw std::runtime_error(golden.name + " does not decode");
+  }
+  for (const json& run : line.at("runs"))
+    golden.runs.push_back({run.at("read_latency"),
+                           run.at("write_latency"),
+                           run.at("cycles"),
+                           {run.at("read_bursts"), run.at("read_beats"), run.at("write_bursts"), run.at("write_beats")}});
   return golden;
 }
 
@@ -161,6 +185,20 @@ const std::vector<GoldenCase>& golden_cases() {
     return read;
   }();
   return all;
+}
+
+const std::vector<GoldenPipelined>& golden_pipelined() {
+  static const std::vector<GoldenPipelined> all = [] {
+    std::vector<GoldenPipelined> read;
+    for (const json& line : lines_of(pipelined_archive().at("cases.jsonl"))) read.push_back(pipelined_of(line));
+    return read;
+  }();
+  return all;
+}
+
+const Machine& golden_pipelined_machine() {
+  static const Machine machine = machine_from_json(pipelined_archive().at("machine.json"), "golden").value();
+  return machine;
 }
 
 const std::vector<GoldenNegative>& golden_negatives() {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tilewright/vta/functional.hpp"
+#include "tilewright/vta/instruction.hpp"
 #include "tilewright/vta/machine.hpp"
 #include "tilewright/vta/program.hpp"
 
@@ -36,6 +37,17 @@ struct GoldenCase {
   Bytes program, expected;
 };
 
+// A program of another machine that the RTL of the pipelined core ran.
+struct GoldenPipelined {
+  std::string name, family;
+  std::vector<Instruction> stream;
+  struct Run {
+    std::int64_t read_latency = 0, write_latency = 0, cycles = 0;
+    std::array<std::int64_t, 4> counts{};  // read bursts, read beats, write bursts, write beats
+  };
+  std::vector<Run> runs;
+};
+
 struct GoldenNegative {
   std::string name, verdict;
   std::vector<std::string> also_accepted;
@@ -59,6 +71,8 @@ struct GoldenLayout {
 };
 
 const std::vector<GoldenCase>& golden_cases();
+const std::vector<GoldenPipelined>& golden_pipelined();
+const Machine& golden_pipelined_machine();
 const std::vector<GoldenNegative>& golden_negatives();
 const std::vector<GoldenLayout>& golden_layouts();
 const std::vector<GoldenWord>& golden_words();

@@ -25,6 +25,32 @@ Instruction random_load(Rng& rng, Buffer buffer) {
   return load;
 }
 
+// One to a few beats per row, often at the end of a page; many rows, many zeros.
+Instruction hostile_load(Rng& rng, Buffer buffer) {
+  Instruction load;
+  load.buffer = buffer;
+  draw(rng, load.x_size, 1, chance(rng, 80) ? 3 : 40);
+  draw(rng, load.y_size, 1, chance(rng, 60) ? 3 : 40);
+  draw(rng, load.x_stride, 0, chance(rng, 50) ? 5 : 700);
+  draw(rng, load.sram_base, 0, 63);
+  load.dram_base = static_cast<std::uint32_t>(32 * rng.below(256) + (chance(rng, 50) ? 31 : rng.below(32)));
+  if (chance(rng, 50))
+    for (std::uint8_t* pad : {&load.x_pad_0, &load.x_pad_1, &load.y_pad_0, &load.y_pad_1})
+      if (chance(rng, 50)) draw(rng, *pad, 0, 15);
+  return load;
+}
+
+Instruction random_instruction(Rng& rng);
+
+Instruction hostile_instruction(Rng& rng) {
+  const std::int64_t kind = rng.below(20);
+  constexpr Buffer kBuffers[] = {Buffer::Inp, Buffer::Wgt, Buffer::Uop, Buffer::Acc};
+  if (kind < 14) return hostile_load(rng, kBuffers[kind % 4]);
+  Instruction instruction;  // a no-op of compute or load
+  if (kind < 17) instruction.buffer = kBuffers[kind - 14];
+  return kind < 17 ? instruction : random_instruction(rng);
+}
+
 Instruction random_instruction(Rng& rng) {
   const std::int64_t kind = rng.below(10);
   if (kind < 4) {
@@ -47,9 +73,7 @@ Instruction random_instruction(Rng& rng) {
   return instruction;
 }
 
-}  // namespace
-
-std::vector<Instruction> random_stream(Rng& rng, std::int64_t count) {
+std::vector<Instruction> stream_of(Rng& rng, std::int64_t count, Instruction (*next)(Rng&)) {
   std::vector<Instruction> stream;
   int to_compute = 0, to_load = 0, to_store = 0, back = 0;  // tokens when executed in order; all counters hold 255
   const auto pop = [&](bool& flag, int& tokens) {
@@ -61,7 +85,7 @@ std::vector<Instruction> random_stream(Rng& rng, std::int64_t count) {
     if (flag) ++tokens;
   };
   for (std::int64_t i = 0; i < count; ++i) {
-    Instruction instruction = random_instruction(rng);
+    Instruction instruction = next(rng);
     switch (module_of(instruction)) {
       case Module::Load:
         pop(instruction.pop_next, to_load);
@@ -96,6 +120,11 @@ std::vector<Instruction> random_stream(Rng& rng, std::int64_t count) {
   stream.push_back(end);
   return stream;
 }
+
+}  // namespace
+
+std::vector<Instruction> random_stream(Rng& rng, std::int64_t count) { return stream_of(rng, count, random_instruction); }
+std::vector<Instruction> hostile_stream(Rng& rng, std::int64_t count) { return stream_of(rng, count, hostile_instruction); }
 
 std::vector<Instruction> careless_stream(Rng& rng, std::int64_t count) {
   std::vector<Instruction> stream;

@@ -14,6 +14,10 @@ namespace tilewright::vta {
 // with rows, strides and pads; dram_base is anywhere in 1 MiB.
 std::vector<Instruction> random_stream(Rng& rng, std::int64_t count);
 
+// As random_stream, made of what is hard to time on the pipelined core: small bursts of all readers close to each other,
+// rows and pads of micro-ops, long rows of zeros, full queues.
+std::vector<Instruction> hostile_stream(Rng& rng, std::int64_t count);
+
 // The same without care for tokens: most of them never end.
 std::vector<Instruction> careless_stream(Rng& rng, std::int64_t count);
 

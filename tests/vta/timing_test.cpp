@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "golden.hpp"
+#include "instructions.hpp"
 #include "random_stream.hpp"
 #include "tilewright/vta/stream_check.hpp"
 #include "timing_stepper.hpp"
@@ -36,41 +37,6 @@ std::int64_t cycles_of(const Stream& stream, const TimingOptions& options) {
   const Timing timing = time_stream(stream, {}, options);
   EXPECT_FALSE(timing.fault) << timing.fault->sentence;
   return timing.cycles;
-}
-
-Instruction load(Buffer buffer, std::int64_t x_size, std::int64_t y_size = 1, std::int64_t x_stride = 0) {
-  Instruction instruction;
-  instruction.buffer = buffer;
-  instruction.x_size = static_cast<std::uint16_t>(x_size);
-  instruction.y_size = static_cast<std::uint16_t>(y_size);
-  instruction.x_stride = static_cast<std::uint16_t>(x_stride);
-  return instruction;
-}
-Instruction noop(Buffer buffer) { return load(buffer, 0); }
-Instruction store(std::int64_t x_size) {
-  Instruction instruction = load(Buffer::Out, x_size);
-  instruction.opcode = Opcode::Store;
-  return instruction;
-}
-Instruction gemm(std::int64_t steps, bool reset = false) {
-  Instruction instruction;
-  instruction.opcode = Opcode::Gemm;
-  instruction.iter_out = 1;
-  instruction.iter_in = static_cast<std::uint16_t>(steps);
-  instruction.uop_end = 1;
-  instruction.reset = reset;
-  return instruction;
-}
-Instruction alu(std::int64_t steps, bool use_imm) {
-  Instruction instruction = gemm(steps);
-  instruction.opcode = Opcode::Alu;
-  instruction.use_imm = use_imm;
-  return instruction;
-}
-Instruction finish() {
-  Instruction instruction;
-  instruction.opcode = Opcode::Finish;
-  return instruction;
 }
 
 TEST(Timing, FactsOneCanCountByHand) {
@@ -299,51 +265,6 @@ TEST(Timing, SlowerMemoryAndOlderCoreAreNeverFaster) {
       }
     }
   }
-}
-
-// TVM's 128 x 128 x 128 product on the pipelined core. Its simulation shell acknowledges writes at once.
-TEST(Timing, ThePublishedProductOf128) {
-  const TimingOptions options = with(Core::Pipelined, 16, 0);
-  const auto push_prev = [](Instruction i) { return i.push_prev = true, i; };
-  const auto push_next = [](Instruction i) { return i.push_next = true, i; };
-  const auto pop_prev = [](Instruction i) { return i.pop_prev = true, i; };
-  const auto pop_next = [](Instruction i) { return i.pop_next = true, i; };
-  const Instruction uop = load(Buffer::Uop, 1), uops = load(Buffer::Uop, 8);
-  const Stream full = {uop,
-                       push_prev(gemm(1024, true)),
-                       pop_next(load(Buffer::Inp, 1024)),
-                       push_next(load(Buffer::Wgt, 64)),
-                       uops,
-                       pop_prev(gemm(8192)),
-                       uop,
-                       alu(1024, true),
-                       uop,
-                       alu(1024, true),
-                       uop,
-                       push_next(alu(1024, true)),
-                       push_prev(pop_prev(store(1024))),
-                       pop_next(noop(Buffer::Uop)),
-                       finish()};
-  EXPECT_NEAR(static_cast<double>(cycles_of(full, options)), 19738, 0.001 * 19738);
-  EXPECT_NEAR(
-      static_cast<double>(cycles_of({uop, gemm(1024, true), uops, gemm(8192), noop(Buffer::Uop), finish()}, options)), 9321,
-      0.001 * 9321);
-  EXPECT_NEAR(static_cast<double>(cycles_of(
-                  {uop, alu(1024, true), uop, alu(1024, true), uop, alu(1024, true), noop(Buffer::Uop), finish()}, options)),
-              3207, 0.001 * 3207);
-}
-
-TEST(Timing, ThePipelinedCoreReadsAheadAndStepsOncePerCycle) {
-  const TimingOptions options = with(Core::Pipelined, 100, 16);
-  // Ten rows: the latency once, one cycle between bursts.
-  const std::int64_t rows = cycles_of({load(Buffer::Acc, 12, 10, 100), finish()}, options) - cycles_of({finish()}, options);
-  EXPECT_EQ(rows, 2 + 6 + 100 + 10 * (96 + 1) + 2 /* bursts cut at 2048 bytes */);
-  const auto steps = [&](const Machine& machine) {
-    return time_stream(Stream{gemm(1000), finish()}, machine, options).cycles -
-           time_stream(Stream{gemm(1), finish()}, machine, options).cycles;
-  };
-  EXPECT_EQ(steps({}), 999);
-  EXPECT_EQ(steps({.log_batch = 2, .log_block_in = 5, .log_block_out = 5}), 999);
 }
 
 TEST(Timing, FaultsNameTheInstruction) {

@@ -74,9 +74,7 @@ std::string space_words(const CodesignStudy& study) {
   if (!options.fixed_machine) text += options.search_buffers ? ", buffers searched" : ", default buffers";
   if (options.most_watts > 0) text += fmt::format(", at most {:.6g} W", options.most_watts);
   if (options.most_celsius > 0) text += fmt::format(", at most {:.6g} °C", options.most_celsius);
-  const vta::TimingOptions& timing = options.timing;
-  return fmt::format("{}; {} core, latencies {} and {}, bus of {} bytes", text, vta::name_of(timing.core),
-                     timing.read_latency, timing.write_latency, timing.bus_bytes);
+  return fmt::format("{}; {}, bus of {} bytes", text, vta::to_text(options.timing), options.timing.bus_bytes);
 }
 
 }  // namespace tilewright

@@ -110,11 +110,10 @@ std::string to_text(const CompilationStudy& study) {
   const vta::Machine& machine = study.plan.machine;
   const std::vector<std::size_t> shown = shown_steps(study);
   const std::size_t programs = study.plan.program_count();
-  std::string text =
-      fmt::format("{} on {} ({} x {} x {}), {} core, latencies {} and {}, seed {}: {}\n\n", printable(study.network.name),
-                  printable(study.machine_name), machine.batch(), machine.block_in(), machine.block_out(),
-                  vta::name_of(study.timing.core), study.timing.read_latency, study.timing.write_latency, study.seed,
-                  programs == 1 ? "1 program" : fmt::format("{} programs", programs));
+  std::string text = fmt::format("{} on {} ({} x {} x {}), {}, seed {}: {}\n\n", printable(study.network.name),
+                                 printable(study.machine_name), machine.batch(), machine.block_in(), machine.block_out(),
+                                 vta::to_text(study.timing), study.seed,
+                                 programs == 1 ? "1 program" : fmt::format("{} programs", programs));
   text += table_of(study, shown);
   text += "\nof ideal: GEMM steps per cycle; MACs used: of what the core could multiply in these cycles\n";
   text += host_lines(study, shown);

@@ -202,10 +202,9 @@ SimulationJson buffers_json(const SimulationStudy& study) {
 std::string to_text(const SimulationStudy& study) {
   const vta::Machine& machine = study.machine;
   const vta::TimingOptions& timing = study.timing;
-  std::string text = fmt::format("{} on {} ({} x {} x {}), {} core, latencies {} and {}, bus of {} bytes, bursts of {}\n\n",
-                                 printable(study.program), printable(study.machine_name), machine.batch(),
-                                 machine.block_in(), machine.block_out(), vta::name_of(timing.core), timing.read_latency,
-                                 timing.write_latency, timing.bus_bytes, with_thousands(timing.burst_bytes));
+  std::string text = fmt::format("{} on {} ({} x {} x {}), {}, bus of {} bytes, bursts of {}\n\n", printable(study.program),
+                                 printable(study.machine_name), machine.batch(), machine.block_in(), machine.block_out(),
+                                 vta::to_text(timing), timing.bus_bytes, with_thousands(timing.burst_bytes));
   if (study.has_cycles()) {
     text += cycles_text(study, total_of(study.streams));
   } else {
@@ -229,9 +228,10 @@ std::string to_text(const SimulationStudy& study) {
 
 std::string to_json(const SimulationStudy& study) {
   SimulationJson json{{"program", study.program}, {"machine", SimulationJson::parse(vta::to_json(study.machine))}};
-  json["timing"] = {{"core", vta::name_of(study.timing.core)},     {"read_latency", study.timing.read_latency},
-                    {"write_latency", study.timing.write_latency}, {"bus_bytes", study.timing.bus_bytes},
-                    {"burst_bytes", study.timing.burst_bytes},     {"clock_mhz", study.physical.clock_mhz}};
+  json["timing"] = {{"core", vta::name_of(study.timing.core)},   {"memory", vta::name_of(study.timing.memory)},
+                    {"read_latency", study.timing.read_latency}, {"write_latency", study.timing.write_latency},
+                    {"bus_bytes", study.timing.bus_bytes},       {"burst_bytes", study.timing.burst_bytes},
+                    {"clock_mhz", study.physical.clock_mhz}};
   json["fault"] = study.fault ? fault_json(*study.fault) : SimulationJson(nullptr);
   if (!study.fault) {
     json["area"] = area_json(study.machine);

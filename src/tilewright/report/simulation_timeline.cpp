@@ -88,9 +88,8 @@ std::string heading_of(const SimulationStudy& study) {
 }
 
 std::string subheading_of(const SimulationStudy& study, const Timeline& timeline) {
-  return fmt::format("{} core, {} x {} x {}, latencies {} and {}; {}", vta::name_of(study.timing.core),
-                     study.machine.batch(), study.machine.block_in(), study.machine.block_out(), study.timing.read_latency,
-                     study.timing.write_latency, overlap_sentence(timeline));
+  return fmt::format("{} x {} x {}, {}; {}", study.machine.batch(), study.machine.block_in(), study.machine.block_out(),
+                     vta::to_text(study.timing), overlap_sentence(timeline));
 }
 
 }  // namespace

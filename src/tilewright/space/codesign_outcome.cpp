@@ -16,7 +16,7 @@ namespace tilewright {
 namespace {
 
 // Changes when generator, timing or cost proxies give other numbers.
-constexpr std::int64_t kCodesignVersion = 1;
+constexpr std::int64_t kCodesignVersion = 2;
 
 // Fetch, micro-ops, bias, the first tiles and the last one; and what each adds to its latency.
 constexpr std::int64_t kStartUpBursts = 16, kBurstRest = 20;
@@ -151,9 +151,8 @@ double CodesignSpace::least_cycles(PointView point) const {
   const std::int64_t compute = core.gemm_step * (steps + (finishing.residual ? 0 : results)) + core.gemm_rest * gemms +
                                results * (core.alu_step_immediate * immediates + core.alu_step_tensor * tensors) +
                                core.alu_rest * tiles * (immediates + tensors);
-  const std::int64_t out_beats = costs.element_beats[static_cast<std::size_t>(vta::Buffer::Out)];
-  const std::int64_t store =
-      results * (out_beats + 1) + tiles * (core.store_rest + core.store_per_burst + costs.write_latency);
+  const std::int64_t store = vta::timing::least_store_cycles(results, costs) +
+                             tiles * (core.store_rest + core.store_per_burst + costs.write_latency);
   const std::int64_t weights = loops.groups * loops.in_blocks * loops.out_blocks * loops.kernel_weights();
   const std::int64_t read_bytes =
       weights * vta::element_bytes(machine, vta::Buffer::Wgt) + 16 * (gemms + tiles * (immediates + tensors + 1));
@@ -217,6 +216,7 @@ std::uint64_t codesign_problem_key(const Layer& layer, const CodesignSpaceOption
                                   layer.output_pad_height,
                                   layer.output_pad_width,
                                   static_cast<std::int64_t>(timing.core),
+                                  static_cast<std::int64_t>(timing.memory),
                                   timing.read_latency,
                                   timing.write_latency,
                                   timing.bus_bytes,
@@ -245,6 +245,7 @@ std::string CodesignSpace::problem_text() const {
                    {"KH", layer_.kernel_height}, {"KW", layer_.kernel_width}, {"S", layer_.stride_height},
                    {"P", layer_.pad_top}};
   json["core"] = vta::name_of(options_.timing.core);
+  json["memory"] = vta::name_of(options_.timing.memory);
   json["read_latency"] = options_.timing.read_latency;
   json["write_latency"] = options_.timing.write_latency;
   json["bus_bytes"] = options_.timing.bus_bytes;

@@ -68,6 +68,7 @@ Result<CodesignSpaceOptions> space_options_from(const Json& json) {
   take("bus_bytes", timing.bus_bytes);
   take("burst_bytes", timing.burst_bytes);
   TW_TRY(timing.core, named<vta::Core>(json.at("core").get<std::string>()));
+  TW_TRY(timing.memory, named<vta::Memory>(json.at("memory").get<std::string>()));
   TW_TRY(options.timing, vta::check(timing, "memory"));
   take("clock_mhz", options.physical.clock_mhz);
   take("ambient_celsius", options.physical.ambient_celsius);
@@ -173,6 +174,7 @@ std::string to_json(const CodesignStudy& study) {
             {"measurements", study.measurements},
             {"seed", study.seed},
             {"core", vta::name_of(options.timing.core)},
+            {"memory", vta::name_of(options.timing.memory)},
             {"read_latency", options.timing.read_latency},
             {"write_latency", options.timing.write_latency},
             {"bus_bytes", options.timing.bus_bytes},

@@ -119,11 +119,9 @@ std::string manifest_json(const QuantisedNetwork& network, const NetworkPlan& pl
                           const ManifestOptions& options) {
   ManifestJson json{{"format", "tilewright-manifest-1"}, {"network", network.name}, {"seed", options.seed}};
   json["machine"] = ManifestJson::parse(to_json(plan.machine));
-  json["timing"] = {{"core", name_of(options.timing.core)},
-                    {"read_latency", options.timing.read_latency},
-                    {"write_latency", options.timing.write_latency},
-                    {"bus_bytes", options.timing.bus_bytes},
-                    {"burst_bytes", options.timing.burst_bytes}};
+  json["timing"] = {{"core", name_of(options.timing.core)},        {"memory", name_of(options.timing.memory)},
+                    {"read_latency", options.timing.read_latency}, {"write_latency", options.timing.write_latency},
+                    {"bus_bytes", options.timing.bus_bytes},       {"burst_bytes", options.timing.burst_bytes}};
   json["input_range"] = {{"low", options.input_low}, {"high", options.input_high}, {"assumed", options.input_assumed}};
   json["calibration"] = "noise";
   json["accuracy"] = nullptr;  // no data, no labels

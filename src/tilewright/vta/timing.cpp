@@ -82,6 +82,11 @@ Result<TimingOptions> check(TimingOptions options, const std::string& where) {
   return options;
 }
 
+std::string to_text(const TimingOptions& options) {
+  return fmt::format("{} core, {} memory, latencies {} and {}", name(options.core), name(options.memory),
+                     options.read_latency, options.write_latency);
+}
+
 TimingSimulator::TimingSimulator(const Machine& machine, const TimingOptions& options)
     : engine_(std::make_unique<timing::Engine>()) {
   TW_ASSERT(check(options, ""));

@@ -2,7 +2,7 @@
 // one read port and one write channel to memory. Needs no data. The model and its constants are in docs/vta_timing.md.
 //
 //   sequential  the Chisel core of 2019 to 2021: equal to its RTL, cycle for cycle (machines with the default widths)
-//   pipelined   the core since June 2021: one GEMM step per cycle, several reads in flight
+//   pipelined   the core since June 2021, one GEMM step per cycle, several reads in flight: equal to an RTL of it likewise
 #pragma once
 
 #include <array>
@@ -28,6 +28,10 @@ struct Engine;
 
 enum class Core : std::uint8_t { Sequential, Pipelined };
 
+// Direct: the first data of a read that waited for nobody comes L + 2 cycles after its command, and that of the next one
+// right behind it. Registered: through a register, so everything one cycle later, with one cycle between two reads.
+enum class Memory : std::uint8_t { Direct, Registered };
+
 }  // namespace tilewright::vta
 
 namespace tilewright {
@@ -39,11 +43,19 @@ struct Names<vta::Core> {
       {{vta::Core::Sequential, "sequential"}, {vta::Core::Pipelined, "pipelined"}}};
 };
 
+template <>
+struct Names<vta::Memory> {
+  static constexpr std::string_view kWhat = "memory";
+  static constexpr NameTable<vta::Memory, 2> kTable = {
+      {{vta::Memory::Direct, "direct"}, {vta::Memory::Registered, "registered"}}};
+};
+
 }  // namespace tilewright
 
 namespace tilewright::vta {
 
 inline std::string_view name_of(Core core) { return name(core); }
+inline std::string_view name_of(Memory memory) { return name(memory); }
 
 struct TimingOptions {
   Core core = Core::Pipelined;
@@ -51,10 +63,13 @@ struct TimingOptions {
   std::int64_t write_latency = 16;  // cycles from the last data of a write to its acknowledge
   std::int64_t bus_bytes = 8;       // per cycle and direction
   std::int64_t burst_bytes = 2048;  // a burst never crosses a multiple of it
+  Memory memory = Memory::Direct;   // how data follows data
 };
 // The options themselves, or why no such memory exists: latencies are 0 to 1,000,000 cycles, bus_bytes a power of two from 4
 // to 128, burst_bytes a power of two from bus_bytes (and 16) to 2^20.
 Result<TimingOptions> check(TimingOptions options, const std::string& where);
+// "pipelined core, direct memory, latencies 16 and 16", for headings.
+std::string to_text(const TimingOptions& options);
 
 struct ModuleCycles {
   std::int64_t busy = 0;         // executing

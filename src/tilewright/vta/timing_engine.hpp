@@ -13,27 +13,15 @@
 #include <vector>
 
 #include "tilewright/vta/timing.hpp"
-#include "tilewright/vta/timing_transfer.hpp"
+#include "tilewright/vta/timing_port.hpp"
 
 namespace tilewright::vta::timing {
 
 constexpr std::size_t kQueueDepth = 512;  // instructions that may wait for a module, with the one at work
 constexpr std::size_t kMostTokens = 255;  // what the counter of a token queue holds
 constexpr Cycle kFirstFetch = 2;
-constexpr std::size_t kTagCount = 16;
 
 enum Queue : std::size_t { kLoadToCompute, kComputeToLoad, kComputeToStore, kStoreToCompute };
-
-// The last entries of a sequence of any length.
-template <typename T, std::size_t Size>
-class Ring {
- public:
-  T& operator[](std::size_t position) { return entries_[position % Size]; }
-  const T& operator[](std::size_t position) const { return entries_[position % Size]; }
-
- private:
-  std::array<T, Size> entries_{};
-};
 
 struct TokenQueue {
   std::vector<Cycle> given;            // cycles at which a token can be seen
@@ -53,6 +41,16 @@ struct TokenQueue {
   }
 };
 
+// A load at work.
+struct Reading {
+  Transfer transfer;
+  Zeros zeros;  // pipelined core
+  Cycle begin = 0;
+  std::int64_t bursts = 0, beats = 0;
+  std::size_t first_command = 0;  // pipelined core: its number on the port
+  bool is_disturbed = false;      // pipelined core: the port had something else to do
+};
+
 // A module and its queue of instructions.
 struct Lane {
   Ring<std::int32_t, kQueueDepth> queue;    // indices in the stream
@@ -60,20 +58,8 @@ struct Lane {
   std::size_t queued = 0, done = 0;
   Cycle idle_at = 0;
 
-  Cycle begin = 0;  // of the instruction at work, when it reads memory
-  Transfer transfer;
-  std::int64_t bursts = 0, beats = 0;
+  Reading reading;  // the instruction at work, when it reads memory
 };
-
-// The read port: when the next command may go out, and when data has come.
-struct ReadPort {
-  Cycle command_at = 0;
-  Cycle data_begin = 0, data_end = 0;  // of the last command, when several reads are in flight
-  Cycle period_begin = 0;              // since when a command has waited for its data without a pause
-  std::size_t commands = 0;
-  Cycle busy = 0;
-};
-using DataEnds = std::array<Cycle, kTagCount>;  // of the last commands
 
 enum Slot : std::size_t { kFetchSlot, kComputeSlot, kLoadSlot };  // who asks for the read port
 
@@ -87,7 +73,7 @@ struct Engine {
   std::array<Lane, 3> lanes;         // by Module
   std::array<TokenQueue, 4> tokens;  // by Queue
   ReadPort port;
-  DataEnds data_ends{};
+  LastBeats last_beats;
   std::array<Cycle, 3> requests{};  // by Slot: since when, or kNever
   std::array<int, 3> priorities{};
   std::size_t fetched = 0, group_end = 0;  // instructions handed out, and fetched
@@ -103,7 +89,7 @@ struct Engine {
   template <Module M>
   void advance();
   template <Module M>
-  void start_transfer(const Instruction& instruction, Cycle at);
+  void start_read(const Instruction& instruction, Cycle at);
   template <Module M>
   void complete(const Instruction& instruction, Cycle begin_at, Cycle end_at);
   bool can_take(Queue queue) const { return tokens[queue].given.size() > tokens[queue].taken_count; }
@@ -118,12 +104,42 @@ struct Engine {
   // What happens on the read port.
   void grant();
   void fetch_group(Cycle at);
-  template <Module M, bool kSequentialCore>
-  void transfer(Cycle at, Cycle others);
+  template <Module M>
+  void read(Cycle at, Cycle others);
+  template <Module M>
+  void read_sequential(Cycle at, Cycle others);
+  template <Module M>
+  void end_read(Cycle end_at, Cycle bus_stall);
 
   // How a run ends in a fault: a token too many, or nothing that moves.
   void lose(Queue queue, std::size_t number);
   void diagnose();
 };
+
+template <Module M>
+void Engine::complete(const Instruction& instruction, Cycle begin_at, Cycle end_at) {
+  Lane& lane = lanes[static_cast<std::size_t>(M)];
+  if (spans) spans->push_back({M, lane.queue[lane.done], begin_at, end_at});
+  timing.modules[static_cast<std::size_t>(M)].busy += end_at - begin_at;
+  lane.ended[lane.done++] = end_at;
+  lane.idle_at = end_at;
+  if (fetched < group_end) awake |= 8u;
+  if (M == Module::Load && instruction.push_next) {
+    give(kLoadToCompute, end_at);
+    awake |= 2u;
+  }
+  if (M == Module::Compute && instruction.push_prev) {
+    give(kComputeToLoad, end_at);
+    awake |= 1u;
+  }
+  if (M == Module::Compute && instruction.push_next) {
+    give(kComputeToStore, end_at);
+    awake |= 4u;
+  }
+  if (M == Module::Store && instruction.push_prev) {
+    give(kStoreToCompute, end_at);
+    awake |= 2u;
+  }
+}
 
 }  // namespace tilewright::vta::timing

@@ -26,6 +26,7 @@ Costs costs_of(const Machine& machine, const TimingOptions& options) {
   costs.core = costs.sequential ? kSequential : kPipelined;
   costs.read_latency = options.read_latency;
   costs.write_latency = options.write_latency;
+  costs.output_register = options.memory == Memory::Registered ? 1 : 0;
   costs.limits.bus_shift = log2_of(options.bus_bytes);
   costs.limits.burst_shift = log2_of(options.burst_bytes);
   costs.group = options.burst_bytes / 16;
@@ -34,6 +35,8 @@ Costs costs_of(const Machine& machine, const TimingOptions& options) {
     costs.element_shift[static_cast<std::size_t>(buffer)] =
         log2_of(std::max<std::int64_t>(element_bytes(machine, buffer), 1));
     costs.element_beats[static_cast<std::size_t>(buffer)] = costs.limits.beats_of(on_chip);
+    costs.is_wide[static_cast<std::size_t>(buffer)] =
+        !costs.sequential && options.bus_bytes >= element_bytes(machine, buffer);
   }
   return costs;
 }
@@ -50,10 +53,21 @@ Written write_of(const Instruction& store, const Costs& costs) {
     written.beats += rows.next(costs.limits).beats;
     ++written.bursts;
   }
-  const Cycle elements = (costs.element_beats[static_cast<std::size_t>(Buffer::Out)] + 1) * store.x_size * store.y_size;
-  written.underway = elements + written.bursts * costs.write_latency;
+  // The last beat of a burst is not followed by a cycle without one, which its acknowledge makes up for.
+  const std::int64_t elements = std::int64_t{store.x_size} * store.y_size;
+  const auto out = static_cast<std::size_t>(Buffer::Out);
+  const Cycle data = costs.sequential     ? (costs.element_beats[out] + 1) * elements
+                     : costs.is_wide[out] ? written.beats + written.bursts
+                                          : written.beats + std::max(elements, written.bursts);
+  written.underway = data + written.bursts * costs.write_latency;
   written.cycles = costs.core.store_rest + written.underway + written.bursts * costs.core.store_per_burst;
   return written;
+}
+
+Cycle least_store_cycles(std::int64_t elements, const Costs& costs) {
+  const auto out = static_cast<std::size_t>(Buffer::Out);
+  if (costs.is_wide[out]) return costs.limits.beats_of(elements << costs.element_shift[out]);
+  return (costs.element_beats[out] + 1) * elements;
 }
 
 Transfer transfer_of(const Instruction& load, const Costs& costs) {
@@ -75,10 +89,18 @@ Transfer transfer_of(const Instruction& load, const Costs& costs) {
     transfer.pad_after = load.y_pad_1 * width * zero;
   } else {
     transfer.pad_before = load.y_pad_0;
-    transfer.zero_elements =
-        (load.y_pad_0 + load.y_pad_1) * width + Cycle{load.y_size} * (Cycle{load.x_pad_0} + load.x_pad_1);
   }
   return transfer;
+}
+
+Zeros zeros_of(const Instruction& load, const Costs& costs, Cycle begin) {
+  const Cycle sides = Cycle{load.x_pad_0} + load.x_pad_1, width = sides + load.x_size;
+  Zeros zeros;
+  zeros.next = begin + costs.write_after(load.buffer);
+  zeros.before = load.y_pad_0 * width + load.y_size * sides;
+  zeros.after = load.y_pad_1 * width;
+  if (sides == 0 && zeros.after > 0) zeros.steps = load.y_size;
+  return zeros;
 }
 
 }  // namespace tilewright::vta::timing

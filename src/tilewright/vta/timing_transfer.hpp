@@ -21,9 +21,10 @@ struct CoreConstants {
   Cycle gemm_step, gemm_rest, reset_rest;
   Cycle alu_step_immediate, alu_step_tensor, alu_rest;
   Cycle store_rest, store_per_burst;
-  Cycle command_after, data_rest;  // from the start of a load to its first command; from its last data to its end
-  Cycle dispatch_after;            // from the last data of a group of instructions to the first one handed out
-  int reads_in_flight;
+  Cycle command_after;   // from the start of a load to its first command
+  Cycle dispatch_after;  // from the end of reading a group of instructions to the first one handed out
+  Cycle refetch_after;   // from handing out the last one to the command of the next group
+  Cycle finish_after;    // from the start of FINISH to its signal
 };
 constexpr CoreConstants kSequential{.gemm_step = 4,
                                     .gemm_rest = 4,
@@ -34,21 +35,21 @@ constexpr CoreConstants kSequential{.gemm_step = 4,
                                     .store_rest = 1,
                                     .store_per_burst = 2,
                                     .command_after = 1,
-                                    .data_rest = 0,
                                     .dispatch_after = 0,
-                                    .reads_in_flight = 1};
+                                    .refetch_after = 2,
+                                    .finish_after = 0};
 constexpr CoreConstants kPipelined{.gemm_step = 1,
-                                   .gemm_rest = 8,
-                                   .reset_rest = 8,
+                                   .gemm_rest = 7,
+                                   .reset_rest = 7,
                                    .alu_step_immediate = 1,
                                    .alu_step_tensor = 2,
                                    .alu_rest = 7,
                                    .store_rest = 1,
-                                   .store_per_burst = 4,
+                                   .store_per_burst = 3,
                                    .command_after = 2,
-                                   .data_rest = 4,
                                    .dispatch_after = 2,
-                                   .reads_in_flight = 16};
+                                   .refetch_after = 3,
+                                   .finish_after = 1};
 
 struct BurstLimits {
   int bus_shift = 3, burst_shift = 11;  // log2 of bytes
@@ -60,10 +61,15 @@ struct Costs {
   CoreConstants core;
   bool sequential = false;
   Cycle read_latency = 0, write_latency = 0;
+  Cycle output_register = 0;  // cycles that data rests in it
   BurstLimits limits;
   std::int64_t group = 128;              // instructions per fetch
   std::array<int, 6> element_shift{};    // log2 of bytes of one element in DRAM, by Buffer
   std::array<Cycle, 6> element_beats{};  // on chip, at least one
+  std::array<bool, 6> is_wide{};         // a beat holds whole elements, which the pipelined core moves by other units
+
+  // From a beat on the bus to its writing on chip; also from the start of a load to its first zeros.
+  Cycle write_after(Buffer buffer) const { return is_wide[static_cast<std::size_t>(buffer)] ? 1 : 2; }
 };
 Costs costs_of(const Machine& machine, const TimingOptions& options);
 
@@ -81,19 +87,21 @@ struct Written {
   std::int64_t bursts = 0, beats = 0;
 };
 Written write_of(const Instruction& store, const Costs& costs);
+// Cycles that as many elements take at least, besides what every STORE and every burst adds.
+Cycle least_store_cycles(std::int64_t elements, const Costs& costs);
 
 struct Burst {
   Cycle beats = 0;
   bool ends_row = false;
 };
 
-// A load at work: where its next burst begins. Rows are read one after the other, each cut at multiples of the burst limit.
+// A transfer at work: where its next burst begins. Rows are read one after the other, each cut at multiples of the burst
+// limit.
 struct Transfer {
   std::uint64_t row_address = 0, address = 0;
   std::int64_t stride_bytes = 0, row_bytes = 0;
   std::int64_t row_left = 0, rows_left = 0;                  // bytes of this row, rows with this one
-  Cycle pad_before = 0, left = 0, right = 0, pad_after = 0;  // cycles of zeros: rows before, per row, rows after
-  Cycle zero_elements = 0;
+  Cycle pad_before = 0, left = 0, right = 0, pad_after = 0;  // cycles without a command: rows before, per row, rows after
   Buffer buffer = Buffer::Uop;
 
   bool done() const { return rows_left == 0; }
@@ -116,5 +124,31 @@ struct Transfer {
   }
 };
 Transfer transfer_of(const Instruction& load, const Costs& costs);
+
+// The pipelined core's filler writes one element of zeros per cycle into the buffer that the load fills; in a cycle in which
+// the load writes a beat, it waits.
+struct Zeros {
+  Cycle next = 0;                          // the cycle of its next action, then the one after its last
+  Cycle before = 0, steps = 0, after = 0;  // zeros, rows it steps over without writing, zeros
+
+  void write(Cycle& zeros, Cycle until) {
+    const Cycle written = std::clamp<Cycle>(until - next, 0, zeros);
+    next += written;
+    zeros -= written;
+  }
+  // Everything up to the cycles [begin, end), in which beats are written.
+  void make_way(Cycle begin, Cycle end) {
+    write(before, begin);
+    if (before == 0) {
+      next += steps;
+      steps = 0;
+      write(after, begin);
+    }
+    if (before + after > 0 && next >= begin) next = std::max(next, end);
+  }
+  Cycle end() const { return next + before + steps + after; }
+  bool any() const { return before + after > 0; }
+};
+Zeros zeros_of(const Instruction& load, const Costs& costs, Cycle begin);
 
 }  // namespace tilewright::vta::timing
