@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace {
 
 std::string kind_text(const QuantisedStep& step) {
   if (step.is_average) return "average pool";
+  if (step.is_extra) return step.has_residual ? "add" : "clip";
   if (step.kind != StepKind::Product) return std::string(name_of(step.kind));
   const Layer& layer = step.layer;
   const bool has_window = layer.op != Operator::FullyConnected && layer.op != Operator::MatrixMultiply;
@@ -45,9 +47,7 @@ std::vector<std::size_t> shown_steps(const CompilationStudy& study) {
 }
 
 // Of layers; what else runs on the machine is no multiplication that the network asked for.
-std::int64_t macs_of(const QuantisedStep& step) {
-  return step.kind == StepKind::Product && !step.is_average ? macs(step.layer).value : 0;
-}
+std::int64_t macs_of(const QuantisedStep& step) { return is_layer(step) ? macs(step.layer).value : 0; }
 
 std::string table_of(const CompilationStudy& study, const std::vector<std::size_t>& shown) {
   const double lanes = static_cast<double>(study.plan.machine.macs_per_step());
@@ -104,6 +104,38 @@ std::string host_lines(const CompilationStudy& study, const std::vector<std::siz
   return text;
 }
 
+std::string input_line(const CompilationStudy& study) {
+  const Calibrated& by = study.calibration;
+  std::string chosen = "scales were chosen with noise";
+  if (by.by == "model") chosen = "scales are the model's own";
+  if (by.calibrated_on > 0)
+    chosen = fmt::format("scales were chosen by {} images ({})", with_thousands(by.calibrated_on), by.by);
+  const bool is_known = study.accuracy && study.accuracy->correct;
+  const char* const hint = by.calibrated_on > 0 || by.by == "model" ? " (--labels tells)" : "";
+  return fmt::format("input: real numbers from {} to {}{}; {}{}\n", by.input.low, by.input.high,
+                     by.range_is_assumed ? ", which is assumed (--input-range LO,HI tells)" : "", chosen,
+                     is_known ? "" : fmt::format(", so the accuracy is unknown{}", hint));
+}
+
+// How good the integers are, the worst steps first.
+std::string accuracy_lines(const CompilationStudy& study) {
+  if (!study.accuracy) return "";
+  const Accuracy& known = *study.accuracy;
+  std::string text;
+  if (known.correct) {
+    text += fmt::format("accuracy: {:.2f}% in integers, {:.2f}% in real numbers, on {} images with labels\n",
+                        100 * *known.correct, 100 * *known.real_correct, with_thousands(known.images));
+  }
+  text += fmt::format("integers against real numbers on {} images: {:.2f}% have the same best class, correlation {:.5f}\n",
+                      with_thousands(known.images), 100 * known.agreement, known.correlation);
+  std::vector<std::string> worst;
+  for (const std::size_t index : worst_steps(study)) {
+    if (worst.size() == 5 || !std::isfinite(known.noise_ratio[index])) break;
+    worst.push_back(fmt::format("{} {:.1f} dB", printable(study.network.steps[index].name), known.noise_ratio[index]));
+  }
+  return text + fmt::format("signal over noise, the worst steps first: {}\n", join(worst, ", "));
+}
+
 }  // namespace
 
 std::string to_text(const CompilationStudy& study) {
@@ -122,12 +154,11 @@ std::string to_text(const CompilationStudy& study) {
     const QuantisedStep& step = study.network.steps[index];
     if (step.kind != StepKind::Product || step.is_average || !vta::is_folded(step.layer)) continue;
     text += fmt::format("on the host, before {}: inputs under each column of the kernel side by side, as {} channels\n",
-                        printable(step.name), vta::machine_layer(step.layer).in_channels);
+                        printable(step.name), vta::machine_layer(step).in_channels);
   }
   for (const std::string& note : study.network.notes) text += fmt::format("note: {}\n", printable(note));
-  text += fmt::format("input: real numbers from {} to {}{}; scales were chosen with noise, so the accuracy is unknown\n",
-                      study.input.low, study.input.high,
-                      study.input_assumed ? ", which is assumed (--input-range LO,HI tells)" : "");
+  text += input_line(study);
+  text += accuracy_lines(study);
   return text + verification_line(study) + "\n";
 }
 

@@ -1,7 +1,11 @@
 #include "tilewright/study/compilation.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
+#include "tilewright/base/csv.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/study/compilation_parts.hpp"
@@ -90,10 +94,17 @@ CompilationStudy study_of(CompilationJob job, const CompileOptions& options) {
   study.only = job.only;
   study.timing = options.timing;
   study.seed = options.seed;
-  study.input_assumed = !options.input_range;
-  if (options.input_range) study.input = *options.input_range;
+  study.calibration = std::move(job.calibration);
   study.verified = !options.no_verify;
   return study;
+}
+
+Result<Done> write_results(const CompilationStudy& study, const CompileOptions& options) {
+  if (options.write_outputs.empty()) return Done{};
+  const TensorShape& shape = study.network.steps.back().shape;
+  NumberArray array{{study.accuracy->images, shape.channels}, study.accuracy->results};
+  if (shape.height * shape.width > 1) array.shape.insert(array.shape.end(), {shape.height, shape.width});
+  return write_file(options.write_outputs, to_npy(array));
 }
 
 }  // namespace
@@ -126,13 +137,45 @@ Result<CompilationStudy> compile(CompilationJob job, const CompileOptions& optio
   };
   const StopHeard heard(context);
   const bool apart = study.only || !study.verified;
-  (apart ? run_apart : run_whole)(random_input(study.network, study.seed), execution, on_program, context.threads, study);
+  const Calibrated& calibration = study.calibration;
+  const std::vector<std::int8_t> input =
+      calibration.first.empty() ? random_input(study.network, study.seed) : calibration.first;
+  (apart ? run_apart : run_whole)(input, execution, on_program, context.threads, study);
+  if (calibration.images.count > 0) {
+    study.accuracy = accuracy_of(*calibration.real, study.network, calibration.images, calibration.labels, context.threads);
+    TW_TRY([[maybe_unused]] const Done written, write_results(study, options));
+  }
   if (context.directory != nullptr) {
     TW_TRY([[maybe_unused]] const Done machine,
            write_file(context.directory->path() / "machine.json", vta::to_json(study.plan.machine)));
+    if (study.accuracy) {
+      TW_TRY([[maybe_unused]] const Done told, write_file(context.directory->path() / "accuracy.csv", accuracy_csv(study)));
+    }
   }
   TW_TRY([[maybe_unused]] const std::size_t programs, folder.close(to_json(study)));
   return study;
+}
+
+std::vector<std::size_t> worst_steps(const CompilationStudy& study) {
+  std::vector<std::size_t> worst;
+  for (std::size_t index = 0; study.accuracy && index < study.network.steps.size(); ++index) {
+    const StepKind kind = study.network.steps[index].kind;
+    if (kind != StepKind::MaxPool && kind != StepKind::Flatten && kind != StepKind::Concat) worst.push_back(index);
+  }
+  std::ranges::stable_sort(worst, {}, [&](std::size_t index) { return study.accuracy->noise_ratio[index]; });
+  return worst;
+}
+
+std::string accuracy_csv(const CompilationStudy& study) {
+  std::string text = "step,name,kind,on,snr_db\n";
+  for (std::size_t index = 0; study.accuracy && index < study.network.steps.size(); ++index) {
+    const QuantisedStep& step = study.network.steps[index];
+    const double ratio = study.accuracy->noise_ratio[index];
+    text += fmt::format("{},{},{},{},{}\n", index, csv_cell(step.name), name_of(step.kind),
+                        study.plan.steps[index].schedule ? "machine" : "host",
+                        std::isfinite(ratio) ? fmt::format("{:.2f}", ratio) : "");
+  }
+  return text;
 }
 
 std::string verification_line(const CompilationStudy& study) {
@@ -148,9 +191,13 @@ std::string to_json(const CompilationStudy& study) {
   std::string text = vta::manifest_json(study.network, study.plan, study.run,
                                         {.seed = study.seed,
                                          .timing = study.timing,
-                                         .input_low = study.input.low,
-                                         .input_high = study.input.high,
-                                         .input_assumed = study.input_assumed});
+                                         .input_low = study.calibration.input.low,
+                                         .input_high = study.calibration.input.high,
+                                         .input_assumed = study.calibration.range_is_assumed,
+                                         .calibration = study.calibration.by,
+                                         .calibration_images = study.calibration.calibrated_on,
+                                         .accuracy = study.accuracy ? &*study.accuracy : nullptr,
+                                         .worst = worst_steps(study)});
   const vta::NetworkRun& run = study.run;
   if (!run.is_equal() || (study.verified && !study.only)) return text;
   // Not every step was compared, or none.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tilewright/base/options.hpp"
+#include "tilewright/study/calibration.hpp"
 #include "tilewright/study/run_context.hpp"
 #include "tilewright/vta/network_manifest.hpp"
 #include "tilewright/workload/quantised_build.hpp"
@@ -22,6 +23,10 @@ struct CompileOptions {
   std::vector<std::string> dims;          // "sequence=128": open dimensions of an ONNX model
   std::int64_t input_size = 0;            // rows and columns of the input; 0 = the network's own
   std::optional<InputRange> input_range;  // nothing: assumed
+  std::string calibration;                // arrays that scales are chosen by; empty = noise
+  std::string labels;                     // arrays that the integers are scored on
+  RangeOptions ranges;                    // how data chooses
+  std::string write_outputs;              // a .npy file for the results of the integers
   std::uint64_t seed = 1;                 // of weights and input
   vta::TimingOptions timing;
   bool no_verify = false;
@@ -32,6 +37,7 @@ OptionTable options_of(CompileOptions& options);
 // What is to be compiled: a network, and the schedule of every step that the machine takes.
 struct CompilationJob {
   QuantisedNetwork network;
+  Calibrated calibration;  // without its network
   vta::NetworkPlan plan;
   std::optional<std::size_t> only;  // the step that was asked for
 };
@@ -47,10 +53,10 @@ struct CompilationStudy {
   vta::NetworkRun run;
   vta::TimingOptions timing;
   std::uint64_t seed = 1;
-  InputRange input;
-  bool input_assumed = true;        // nobody said what the input is
-  std::optional<std::size_t> only;  // the step that was asked for
-  bool verified = true;             // programs were executed
+  Calibrated calibration;            // without its network
+  std::optional<Accuracy> accuracy;  // where there are images
+  std::optional<std::size_t> only;   // the step that was asked for
+  bool verified = true;              // programs were executed
 };
 
 // Makes every program, executes it unless `no_verify`, and compares. Throws Stopped when the context says stop, and then
@@ -60,6 +66,10 @@ Result<CompilationStudy> compile(CompilationJob job, const CompileOptions& optio
 
 // "verified: 25,088,000 elements of 22 steps equal", or the first difference, or that nobody looked.
 std::string verification_line(const CompilationStudy& study);
+// The steps that compute something, the least faithful to the real numbers first.
+std::vector<std::size_t> worst_steps(const CompilationStudy& study);
+// A line per step: index, name, kind, on, snr_db.
+std::string accuracy_csv(const CompilationStudy& study);
 // tilewright-manifest-1; `verification` is null where nothing was executed.
 std::string to_json(const CompilationStudy& study);
 

@@ -55,10 +55,24 @@ Worded worded_range(std::optional<InputRange>& range) {
           {}};
 }
 
+Result<Done> check_accuracy_options(const CompileOptions& options) {
+  if (!options.calibration.empty() && options.input_range) {
+    return invalid("--input-range and --calibration are both given, expected one: data shows its own range");
+  }
+  if (options.write_outputs.empty()) return Done{};
+  if (options.calibration.empty() && options.labels.empty()) {
+    return invalid("--write-outputs has no images to answer, expected --calibration or --labels with it");
+  }
+  if (std::filesystem::path(options.write_outputs).extension() == ".npy") return Done{};
+  return invalid(
+      fmt::format("--write-outputs is '{}', expected a name that ends with .npy", printable(options.write_outputs)));
+}
+
 }  // namespace
 
 OptionTable options_of(CompileOptions& options) {
   const OptionTraits run{.group = "Results"};
+  const std::string_view accuracy = "Accuracy";
   OptionTable table = {
       {"network",
        &options.network,
@@ -77,18 +91,35 @@ OptionTable options_of(CompileOptions& options) {
        worded_range(options.input_range),
        "LO,HI of the real numbers it will be fed, like 0,255; default -1,1, an assumption",
        {.default_is_said = true}},
+      {"calibration",
+       &options.calibration,
+       "FILE.npz, FILE.npy or a folder: images by the input's name or X, by which scales are chosen",
+       {.group = accuracy}},
+      {"calibration_method", worded(options.ranges.method), "how far the integers of a tensor reach", {.group = accuracy}},
+      {"percentile",
+       &options.ranges.percentile,
+       "percent of a channel's values that stay, with that method",
+       {.group = accuracy, .least = 50, .most = 100}},
+      {"labels", &options.labels, "the same with images X and classes y: how often integers are right", {.group = accuracy}},
       {"seed", &options.seed, "of weights and input; the same seed gives the same bytes"}};
   const OptionTable timing = options_of(options.timing);
   table.insert(table.end(), timing.begin(), timing.end());
   table.push_back({"no_verify", &options.no_verify, "do not execute the programs", run});
+  table.push_back({"write_outputs",
+                   &options.write_outputs,
+                   "FILE.npy for what the integers answer to the images, in real numbers",
+                   {.group = "Results", .recorded = false}});
   return table;
 }
 
 Result<std::string> compile_record(const CompileOptions& options, const vta::Machine& machine) {
   Json inputs{{"machine", checksum_text(checksum(vta::to_json(machine)))}};
-  for (const auto& [name, source] : {std::pair("network", options.network), {"schedules", options.schedules}}) {
+  for (const auto& [name, source] : {std::pair("network", options.network),
+                                     {"schedules", options.schedules},
+                                     {"calibration", options.calibration},
+                                     {"labels", options.labels}}) {
     std::error_code status;
-    if (!std::filesystem::is_regular_file(source, status)) continue;  // of the zoo, or the default ones
+    if (!std::filesystem::is_regular_file(source, status)) continue;  // of the zoo, the default ones, or a folder
     TW_TRY(const std::uint64_t content, file_checksum(source));
     inputs[name] = checksum_text(content);
   }
@@ -119,6 +150,7 @@ Result<CompilationJob> read_compilation_job(const CompileOptions& options, RunCo
     return invalid("the network is missing, expected zoo:NAME or a file: tilewright compile NETWORK");
   }
   TW_TRY([[maybe_unused]] const vta::TimingOptions timing, vta::check(options.timing, "memory"));
+  TW_TRY([[maybe_unused]] const Done fits, check_accuracy_options(options));
   TW_TRY(const vta::Machine machine, read_compiled_machine(options.machine));
   QuantiseOptions quantise;
   quantise.seed = options.seed;
@@ -127,12 +159,22 @@ Result<CompilationJob> read_compilation_job(const CompileOptions& options, RunCo
   quantise.height = quantise.width = options.input_size;
   if (options.input_range) quantise.input = *options.input_range;
   const StopHeard heard(context);
-  TW_TRY(QuantisedNetwork network, read_quantised(options.network, quantise, context.threads));
+  TW_TRY(Draft draft, read_draft(options.network, quantise));
+  CalibrationFiles files{.calibration = options.calibration,
+                         .labels = options.labels,
+                         .choice = {.ranges = options.ranges},
+                         .seed = options.seed,
+                         .range_is_told = options.input_range.has_value(),
+                         .saturated = quantise.saturated};
+  TW_TRY(Calibrated calibrated, calibrate(std::move(draft), files, context.threads));
+  QuantisedNetwork network = std::move(calibrated.network);
   vta::ScheduleChoice chosen;
   if (options.schedules != "default") {
     TW_TRY(chosen, read_schedules(options.schedules, network));
   }
-  return compilation_job(std::move(network), machine, chosen, options.layer);
+  TW_TRY(CompilationJob job, compilation_job(std::move(network), machine, chosen, options.layer));
+  job.calibration = std::move(calibrated);
+  return job;
 }
 
 Result<vta::ScheduleChoice> read_schedules(const std::string& file, const QuantisedNetwork& network) {

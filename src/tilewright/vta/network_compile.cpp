@@ -11,6 +11,33 @@ namespace {
 
 constexpr int kMostMultiplierLog = 6;  // multipliers are int8
 
+// The layer of a step whose input the host has put a border around, where it needs one.
+Layer unpadded(const QuantisedStep& step) {
+  Layer layer = step.layer;
+  if (step.padding.empty()) return layer;
+  layer.in_height += layer.pad_top + layer.pad_bottom;
+  layer.in_width += layer.pad_left + layer.pad_right;
+  layer.pad_top = layer.pad_bottom = layer.pad_left = layer.pad_right = 0;
+  return layer;
+}
+
+std::vector<std::int8_t> padded_input(const QuantisedStep& step, std::span<const std::int8_t> input) {
+  const Layer &plain = step.layer, layer = unpadded(step);
+  std::vector<std::int8_t> padded;
+  padded.reserve(static_cast<std::size_t>(layer.batch * layer.in_channels * layer.in_height * layer.in_width));
+  for (std::int64_t plane = 0; plane < layer.batch * layer.in_channels; ++plane) {
+    const std::int8_t around = step.padding[static_cast<std::size_t>(plane % layer.in_channels)];
+    for (std::int64_t y = -plain.pad_top; y < plain.in_height + plain.pad_bottom; ++y) {
+      for (std::int64_t x = -plain.pad_left; x < plain.in_width + plain.pad_right; ++x) {
+        const bool inside = y >= 0 && y < plain.in_height && x >= 0 && x < plain.in_width;
+        const std::int64_t at = (plane * plain.in_height + y) * plain.in_width + x;
+        padded.push_back(inside ? input[static_cast<std::size_t>(at)] : around);
+      }
+    }
+  }
+  return padded;
+}
+
 bool is_multiplier(int alignment) { return alignment >= 0 && alignment <= kMostMultiplierLog; }
 
 StepPlan on_machine(std::optional<Schedule> schedule, const std::string& otherwise) {
@@ -42,7 +69,7 @@ Result<StepPlan> plan_step(const QuantisedNetwork& network, const QuantisedStep&
     case StepKind::Input:
       return StepPlan{};
     case StepKind::Product:
-      return step.is_average ? plan_pool(network, step, machine) : plan_product(machine_layer(step.layer), machine, chosen);
+      return step.is_average ? plan_pool(network, step, machine) : plan_product(machine_layer(step), machine, chosen);
     case StepKind::Add:
       if (!is_multiplier(step.alignment[0]) || !is_multiplier(step.alignment[1])) {
         return StepPlan{{}, "the scales of its inputs differ by more than an 8-bit multiplier can bridge"};
@@ -65,6 +92,8 @@ Result<StepPlan> plan_step(const QuantisedNetwork& network, const QuantisedStep&
 }
 
 }  // namespace
+
+Layer machine_layer(const QuantisedStep& step) { return machine_layer(unpadded(step)); }
 
 std::size_t NetworkPlan::program_count() const {
   return static_cast<std::size_t>(
@@ -135,18 +164,19 @@ LayerProgram step_program(const QuantisedNetwork& network, const NetworkPlan& pl
     return layer_program(elementwise_task(step), plan.machine, schedule, finishing, data);
   }
   data.weight = step.layer.op == Operator::MatrixMultiply ? std::span(tensors[step.inputs[1]]) : std::span(step.weight);
-  std::vector<std::int8_t> input, weight;
-  if (is_folded(step.layer)) {
-    data.input = input = folded_input(step.layer, data.input);
-    data.weight = weight = folded_weight(step.layer, data.weight);
+  std::vector<std::int8_t> around, input, weight;
+  const Layer layer = unpadded(step);
+  if (!step.padding.empty()) data.input = around = padded_input(step, data.input);
+  if (is_folded(layer)) {
+    data.input = input = folded_input(layer, data.input);
+    data.weight = weight = folded_weight(layer, data.weight);
   }
   data.bias = step.bias;
   std::vector<std::int32_t> residual;
   if (step.has_residual) {
-    for (const std::int8_t value : tensors[step.inputs.back()]) residual.push_back(aligned(value, step.alignment[0]));
-    data.residual = residual;
+    data.residual = residual = widened_residual(step, tensors[step.inputs.back()]);
   }
-  return layer_program(machine_layer(step.layer), plan.machine, schedule, finishing, data);
+  return layer_program(machine_layer(step), plan.machine, schedule, finishing, data);
 }
 
 }  // namespace tilewright::vta

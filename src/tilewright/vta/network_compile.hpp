@@ -41,6 +41,10 @@ Result<NetworkPlan> plan_network(const QuantisedNetwork& network, const Machine&
 LayerProgram step_program(const QuantisedNetwork& network, const NetworkPlan& plan, std::size_t step,
                           const QuantisedTensors& tensors);
 
+// The layer that a Product's program computes: columns of images folded, and where something else than zeros stands around
+// the input, the host writes that, so nothing is left to pad.
+Layer machine_layer(const QuantisedStep& step);
+
 // What the generator is asked for, for steps of each kind.
 Finishing finishing_of(const QuantisedStep& step);
 ElementwiseTask elementwise_task(const QuantisedStep& step);                     // Add, Clip

@@ -1,6 +1,8 @@
 #include "tilewright/vta/network_manifest.hpp"
 
+#include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,6 +17,26 @@ using ManifestJson = nlohmann::ordered_json;
 // Names come from files and may be any bytes.
 std::string dumped(const ManifestJson& json, int indent) {
   return json.dump(indent, ' ', false, ManifestJson::error_handler_t::replace);
+}
+
+// One number where all are the same.
+template <typename Number>
+ManifestJson list_json(const std::vector<Number>& list) {
+  const bool is_one = std::ranges::all_of(list, [&](const Number& number) { return number == list[0]; });
+  return is_one && !list.empty() ? ManifestJson(list[0]) : ManifestJson(list);
+}
+
+void add_accuracy(const QuantisedNetwork& network, const ManifestOptions& options, ManifestJson& json) {
+  const Accuracy* const known = options.accuracy;
+  json["accuracy"] = known != nullptr && known->correct ? ManifestJson(*known->correct) : ManifestJson();
+  if (known == nullptr) return;  // no data, so it is unknown
+  json["float_accuracy"] = known->real_correct ? ManifestJson(*known->real_correct) : ManifestJson();
+  json["agreement"] = known->agreement;
+  json["correlation"] = known->correlation;
+  json["images"] = known->images;
+  ManifestJson worst = ManifestJson::array();
+  for (const std::size_t index : options.worst) worst.push_back(network.steps[index].name);
+  json["worst_steps"] = std::move(worst);
 }
 
 ManifestJson shape_json(const TensorShape& shape) { return {shape.batch, shape.channels, shape.height, shape.width}; }
@@ -55,6 +77,10 @@ ManifestJson host_json(const QuantisedStep& step, const StepPlan& plan) {
     work.push_back({{"does", fmt::format("computes the {}", name_of(step.kind))}, {"why", plan.reason}});
     return work;
   }
+  if (!step.padding.empty()) {
+    work.push_back({{"does", "writes a border of the input's zero around the images"},
+                    {"why", "the machine pads with the integer 0, which stands for another number"}});
+  }
   if (step.kind == StepKind::Product && !step.is_average && is_folded(step.layer)) {
     work.push_back({{"does", "puts the inputs under each column of the kernel side by side, as channels"},
                     {"why", "an image has too few channels to fill a block"}});
@@ -62,23 +88,34 @@ ManifestJson host_json(const QuantisedStep& step, const StepPlan& plan) {
   work.push_back({{"does", "blocks the input and unblocks the result"},
                   {"why", "programs read and write the machine's blocks, tensors between steps are plain"}});
   if (step.has_residual) {
-    work.push_back({{"does", "widens the residual to 32 bits"},
+    work.push_back({{"does", step.residual_factor.empty() ? "widens the residual to 32 bits"
+                                                          : "widens the residual to 32 bits, times a factor per channel"},
                     {"why", "not every implementation loads 8-bit numbers into accumulators"}});
   }
   return work;
 }
 
-ManifestJson step_json(const QuantisedNetwork& network, const NetworkPlan& plan, const NetworkRun& run, std::size_t index) {
+ManifestJson step_json(const QuantisedNetwork& network, const NetworkPlan& plan, const NetworkRun& run, std::size_t index,
+                       const Accuracy* accuracy) {
   const QuantisedStep& step = network.steps[index];
   const StepRun& ran = run.steps[index];
   ManifestJson json{{"index", index}, {"name", step.name}, {"kind", name_of(step.kind)}, {"inputs", step.inputs}};
   json["shape"] = shape_json(step.shape);
-  json["exponent"] = step.exponent;
+  if (step.grid.scale.empty()) {
+    json["exponent"] = step.exponent;
+  } else {
+    json["scale"] = list_json(step.grid.scale);
+    json["zero"] = list_json(step.grid.zero);
+  }
+  if (accuracy != nullptr && std::isfinite(accuracy->noise_ratio[index])) json["snr_db"] = accuracy->noise_ratio[index];
   if (step.kind == StepKind::Input) return json;
   if (step.kind == StepKind::Product) {
     json["layer"] = layer_json(step.layer);
     if (step.is_average) json["stands_for"] = "average pool";
-    json["weight_exponent"] = step.weight_exponent;
+    if (step.is_extra) json["stands_for"] = step.has_residual ? "add" : "clip";
+    if (step.grid.scale.empty()) json["weight_exponent"] = step.weight_exponent;
+    if (!step.padding.empty()) json["padding"] = list_json(step.padding);
+    if (!step.residual_factor.empty()) json["residual_factor"] = list_json(step.residual_factor);
     json["bias"] = !step.bias.empty();
     json["residual"] = step.has_residual;
   }
@@ -123,8 +160,9 @@ std::string manifest_json(const QuantisedNetwork& network, const NetworkPlan& pl
                     {"read_latency", options.timing.read_latency}, {"write_latency", options.timing.write_latency},
                     {"bus_bytes", options.timing.bus_bytes},       {"burst_bytes", options.timing.burst_bytes}};
   json["input_range"] = {{"low", options.input_low}, {"high", options.input_high}, {"assumed", options.input_assumed}};
-  json["calibration"] = "noise";
-  json["accuracy"] = nullptr;  // no data, no labels
+  json["calibration"] = options.calibration;
+  json["calibration_images"] = options.calibration_images;
+  add_accuracy(network, options, json);
   json["macs"] = macs(network).value;
   json["cycles"] = run.cycles();
   json["programs"] = plan.program_count();
@@ -137,7 +175,7 @@ std::string manifest_json(const QuantisedNetwork& network, const NetworkPlan& pl
   text.resize(text.rfind('\n'));  // a step per line, so that people can read them too
   text += ",\n  \"steps\": [";
   for (std::size_t index = 0; index < network.steps.size(); ++index) {
-    text += (index == 0 ? "\n    " : ",\n    ") + dumped(step_json(network, plan, run, index), -1);
+    text += (index == 0 ? "\n    " : ",\n    ") + dumped(step_json(network, plan, run, index, options.accuracy), -1);
   }
   return text + "\n  ]\n}\n";
 }

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tilewright/vta/network_run.hpp"
+#include "tilewright/workload/quantised_accuracy.hpp"
 
 namespace tilewright::vta {
 
@@ -17,6 +19,10 @@ struct ManifestOptions {
   TimingOptions timing;
   double input_low = -1, input_high = 1;  // the real numbers that scales were chosen for, with noise
   bool input_assumed = true;              // nobody said so
+  std::string calibration = "noise";      // what chose the scales: noise, a method of data, or the model
+  std::int64_t calibration_images = 0;
+  const Accuracy* accuracy = nullptr;   // nothing where no images were given
+  std::vector<std::size_t> worst = {};  // steps, the least faithful first
 };
 std::string manifest_json(const QuantisedNetwork& network, const NetworkPlan& plan, const NetworkRun& run,
                           const ManifestOptions& options);

@@ -142,16 +142,21 @@ Result<QuantisedNetwork> quantised_from_network(const Network& network, const Qu
   return quantise(std::move(draft), {options.seed, options.saturated}, pool);
 }
 
-Result<QuantisedNetwork> read_quantised(const std::string& source, const QuantiseOptions& options, ThreadPool& pool) {
+Result<Draft> read_draft(const std::string& source, const QuantiseOptions& options) {
   if (!source.starts_with("zoo:") && lower(std::filesystem::path(source).extension().string()) == ".onnx") {
     TW_TRY(const std::string bytes, read_file(source, kMostOnnx));
     QuantiseOptions own = options;
     const std::filesystem::path folder = std::filesystem::path(source).parent_path();
     own.data_folder = folder.empty() ? "." : folder;
-    return quantised_from_onnx(bytes, source, own, pool);
+    return draft_from_onnx(bytes, source, own);
   }
   TW_TRY(const Network network, read_network(source, {.dims = options.dims}));
-  return quantised_from_network(network, options, pool);
+  return draft_of(network, options);
+}
+
+Result<QuantisedNetwork> read_quantised(const std::string& source, const QuantiseOptions& options, ThreadPool& pool) {
+  TW_TRY(Draft draft, read_draft(source, options));
+  return quantise(std::move(draft), {options.seed, options.saturated}, pool);
 }
 
 }  // namespace tilewright

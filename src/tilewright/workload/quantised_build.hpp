@@ -28,9 +28,11 @@ struct QuantiseOptions {
 Result<Draft> draft_of(const Network& network, const QuantiseOptions& options);
 
 // "zoo:resnet18", a network file (seeded weights), or an ONNX model (its own weights).
+Result<Draft> read_draft(const std::string& source, const QuantiseOptions& options);
 Result<QuantisedNetwork> read_quantised(const std::string& source, const QuantiseOptions& options, ThreadPool& pool);
 
 Result<QuantisedNetwork> quantised_from_network(const Network& network, const QuantiseOptions& options, ThreadPool& pool);
+Result<Draft> draft_from_onnx(const std::string& bytes, const std::string& where, const QuantiseOptions& options);
 Result<QuantisedNetwork> quantised_from_onnx(const std::string& bytes, const std::string& where,
                                              const QuantiseOptions& options, ThreadPool& pool);
 

@@ -44,6 +44,7 @@ class Fuser {
     if (!sums || readers_[before] != 1) return;
     joined.low = std::clamp(joined.low, clip.low, clip.high);
     joined.high = std::clamp(joined.high, clip.low, clip.high);
+    joined.range_is_known = joined.range_is_known || clip.range_is_known;
     join(index, before);
   }
 

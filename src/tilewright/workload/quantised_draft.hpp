@@ -21,6 +21,7 @@ struct DraftStep {
   std::vector<double> bias;
   double low = -std::numeric_limits<double>::infinity();  // of a Clip, and of what one was joined with
   double high = std::numeric_limits<double>::infinity();
+  bool range_is_known = false;             // an integer model says so: its scale is what the bounds are made of
   std::function<double(double)> function;  // of a Table
 };
 
@@ -37,6 +38,8 @@ Result<InputRange> input_range_from(std::string_view text, std::string_view opti
 struct Draft {
   std::string name;
   TensorShape input;
+  std::string input_name = "input";        // what the model calls it
+  double input_scale = 1, input_zero = 0;  // what the network is given means scale * (number - zero)
   InputRange input_range;
   std::vector<DraftStep> steps;  // the first is the Input, the last the result
   std::vector<std::string> notes;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 
@@ -146,7 +147,7 @@ Result<Done> check_step(const QuantisedNetwork& network, std::size_t index) {
   TW_TRY(const TensorShape shape, result_shape(network, step));
   if (shape != step.shape) return invalid(fmt::format("has shape {}, expected {}", to_text(step.shape), to_text(shape)));
   TW_TRY(const Done sized, check_size(shape));
-  std::size_t aligned = step.has_residual ? 1 : 0;
+  std::size_t aligned = step.has_residual && step.residual_factor.empty() ? 1 : 0;
   if (step.kind == StepKind::Add || step.kind == StepKind::Concat) aligned = step.inputs.size();
   if (step.alignment.size() != aligned) {
     return invalid(fmt::format("has {} alignments, expected {}", step.alignment.size(), aligned));
@@ -168,8 +169,21 @@ Result<Done> check_step(const QuantisedNetwork& network, std::size_t index) {
                           step.layer.dilation_height != 1 || step.layer.dilation_width != 1)) {
     return invalid("is an average with unequal weights, a bias or a residual, expected a plain one");
   }
-  if (step.kind == StepKind::Table && step.table.size() != 256) {
-    return invalid(fmt::format("its table has {} entries, expected 256", step.table.size()));
+  const auto channels = static_cast<std::size_t>(shape.channels);
+  if (step.kind == StepKind::Table && step.table.size() != kTableSize && step.table.size() != kTableSize * channels) {
+    return invalid(
+        fmt::format("its table has {} entries, expected {} or so many per channel", step.table.size(), kTableSize));
+  }
+  for (const std::vector<double>* const list : {&step.grid.scale, &step.grid.zero}) {
+    if (list->size() == step.grid.scale.size() && (list->size() < 2 || list->size() == channels)) continue;
+    return invalid(fmt::format("has {} scales or zeros, expected one or {}", list->size(), channels));
+  }
+  const auto inner = static_cast<std::size_t>(step.layer.in_channels);
+  if (!step.padding.empty() && (step.kind != StepKind::Product || step.padding.size() != inner)) {
+    return invalid(fmt::format("has {} numbers of padding, expected none or {}", step.padding.size(), inner));
+  }
+  if (!step.residual_factor.empty() && (!step.has_residual || step.residual_factor.size() != channels)) {
+    return invalid(fmt::format("has {} factors of a residual, expected none or {}", step.residual_factor.size(), channels));
   }
   return Done{};
 }
@@ -181,6 +195,41 @@ std::string to_text(const TensorShape& shape) {
 }
 
 std::string_view name_of(StepKind kind) { return kStepNames[static_cast<std::size_t>(kind)]; }
+
+double scale_at(const QuantisedStep& step, std::size_t channel) {
+  const std::vector<double>& scale = step.grid.scale;
+  return scale.empty() ? std::ldexp(1.0, -step.exponent) : scale[scale.size() == 1 ? 0 : channel];
+}
+
+double zero_at(const QuantisedStep& step, std::size_t channel) {
+  const std::vector<double>& zero = step.grid.zero;
+  return zero.empty() ? 0 : zero[zero.size() == 1 ? 0 : channel];
+}
+
+std::vector<float> real_values(const QuantisedStep& step, const std::vector<std::int8_t>& integers) {
+  std::vector<float> numbers(integers.size());
+  const auto plane = static_cast<std::size_t>(step.shape.height * step.shape.width);
+  for (std::size_t first = 0; first < integers.size(); first += plane) {
+    const std::size_t channel = first / plane % static_cast<std::size_t>(step.shape.channels);
+    const double scale = scale_at(step, channel), zero = zero_at(step, channel);
+    for (std::size_t i = first; i < first + plane; ++i) numbers[i] = static_cast<float>(scale * (integers[i] - zero));
+  }
+  return numbers;
+}
+
+std::vector<std::int8_t> integers_of(const QuantisedStep& step, const std::vector<float>& numbers) {
+  std::vector<std::int8_t> integers(numbers.size());
+  const auto plane = static_cast<std::size_t>(step.shape.height * step.shape.width);
+  for (std::size_t first = 0; first < numbers.size(); first += plane) {
+    const std::size_t channel = first / plane % static_cast<std::size_t>(step.shape.channels);
+    const double scale = scale_at(step, channel), zero = zero_at(step, channel);
+    for (std::size_t i = first; i < first + plane; ++i) {
+      integers[i] = static_cast<std::int8_t>(
+          std::lround(std::clamp(numbers[i] / scale + zero, static_cast<double>(step.low), static_cast<double>(step.high))));
+    }
+  }
+  return integers;
+}
 
 Result<TensorShape> result_shape(const QuantisedNetwork& network, const QuantisedStep& step) {
   return StepChecker(network, step).shape();
@@ -209,7 +258,7 @@ Result<QuantisedNetwork> check(QuantisedNetwork network, const std::string& wher
 Macs macs(const QuantisedNetwork& network) {
   Macs total{0};
   for (const QuantisedStep& step : network.steps) {
-    if (step.kind == StepKind::Product && !step.is_average) total.value += macs(step.layer).value;
+    if (is_layer(step)) total.value += macs(step.layer).value;
   }
   return total;
 }
@@ -217,7 +266,7 @@ Macs macs(const QuantisedNetwork& network) {
 Result<Done> check_layers(const QuantisedNetwork& quantised, const Network& network) {
   std::size_t next = 0;
   for (const QuantisedStep& step : quantised.steps) {
-    if (step.kind != StepKind::Product || step.is_average) continue;
+    if (!is_layer(step)) continue;
     if (next == network.layers.size()) return invalid(fmt::format("layer '{}' is one too many", step.layer.name));
     const Layer& expected = network.layers[next++].layer;
     if (step.layer != expected) {

@@ -1,12 +1,14 @@
 // A network in integers: what a machine with 8-bit multipliers and 32-bit accumulators computes, step by step.
 //
-// Every tensor is int8 with an exponent of its own: real value = integer * 2^-exponent. A step sums products or values in
-// int32 (wrapping around), adds a bias, shifts right and clips:
+// Every tensor is int8 with a meaning of its own: real value = integer * 2^-exponent, or, where data chose it, scale *
+// (integer
+// - zero) with a scale and a zero per channel. A step sums products or values in int32 (wrapping around), adds a bias,
+// shifts right and clips:
 //
 //   result = clip((sum + bias) >> shift, low, high)
 //
-// Scales are powers of two, so that nothing but shifts is needed between layers; the half that rounds is part of the bias
-// (sums of two tensors and averages have none and round down). docs/quantisation.md has the whole scheme.
+// Nothing but shifts is needed between layers: other scales are folded into weights and biases, and so is the half that
+// rounds (sums of two tensors and averages have no bias and round down). docs/quantisation.md has the whole scheme.
 #pragma once
 
 #include <cstdint>
@@ -50,19 +52,33 @@ struct Window {
   bool operator==(const Window&) const = default;
 };
 
+inline constexpr std::size_t kTableSize = 256;
+
+// What the integers of a tensor mean: scale * (integer - zero), one pair for all channels or one per channel.
+struct Grid {
+  std::vector<double> scale, zero;  // equally long; empty: 2^-exponent and 0
+
+  bool operator==(const Grid&) const = default;
+};
+
 struct QuantisedStep {
   std::string name;
   StepKind kind = StepKind::Input;
   std::vector<std::size_t> inputs;  // earlier steps. Product: the data; the right side of a matrix multiply; a residual
   TensorShape shape;                // of the result
   int exponent = 0;                 // of the result
+  Grid grid;                        // of the result, where data chose it
 
-  Layer layer;                // Product
-  bool is_average = false;    // Product that stands for an average pool: equal weights, no bias, no layer of the network
-  bool has_residual = false;  // Product whose last input is added to the sums
+  Layer layer;              // Product
+  bool is_average = false;  // Product that stands for an average pool: equal weights, no bias, no layer of the network
+  bool is_extra = false;  // Product that stands for a sum of two tensors or a clip: weights of one, no layer of the network
+  bool has_residual = false;        // Product whose last input is added to the sums
   std::vector<std::int8_t> weight;  // Product: [out][in / groups][row][column]; none for a matrix multiply
   int weight_exponent = 0;
   std::vector<std::int32_t> bias;  // Product: one per output channel, or none
+
+  std::vector<std::int8_t> padding;           // Product: what stands around the input, by channel; empty = zeros
+  std::vector<std::int32_t> residual_factor;  // Product: of the residual, by channel; empty = its alignment
 
   Window window;  // MaxPool
 
@@ -71,8 +87,19 @@ struct QuantisedStep {
   std::vector<int> alignment;
   int shift = 0;  // to the right; to the left when negative
   int low = -128, high = 127;
-  std::vector<std::int8_t> table;  // Table: 256 results, that of -128 first
+  std::vector<std::int8_t> table;  // Table: 256 results, that of -128 first; of all channels, or for each
 };
+
+// A Product that is a layer of the network.
+inline bool is_layer(const QuantisedStep& step) {
+  return step.kind == StepKind::Product && !step.is_average && !step.is_extra;
+}
+
+double scale_at(const QuantisedStep& step, std::size_t channel);
+double zero_at(const QuantisedStep& step, std::size_t channel);
+// The numbers a step's integers stand for, and the integers nearest to numbers, within the step's bounds.
+std::vector<float> real_values(const QuantisedStep& step, const std::vector<std::int8_t>& integers);
+std::vector<std::int8_t> integers_of(const QuantisedStep& step, const std::vector<float>& numbers);
 
 struct QuantisedNetwork {
   std::string name;

@@ -76,6 +76,7 @@ Result<Done> DraftConverter::add_input() {
       if (tensor == kNone || computed[tensor] || graph_.tensors[tensor].fixed || tensor == input) continue;
       if (input) return complain(node, "reads a second input of the network, expected a network with one");
       input = tensor;
+      draft_.input_name = input_name(node, i);
     }
   }
   if (!input) return invalid("no node reads an input, expected a network with one");
@@ -175,8 +176,7 @@ Result<Draft> DraftConverter::convert(std::string name) {
 
 namespace tilewright {
 
-Result<QuantisedNetwork> quantised_from_onnx(const std::string& bytes, const std::string& where,
-                                             const QuantiseOptions& options, ThreadPool& pool) {
+Result<Draft> draft_from_onnx(const std::string& bytes, const std::string& where, const QuantiseOptions& options) {
   const auto named = [&](const Error& error) { return Error{error.code, where + ": " + error.message}; };
   if (options.batch < 1) return invalid(where + ": batch is " + std::to_string(options.batch) + ", expected at least 1");
   if (options.height != 0 || options.width != 0) {
@@ -190,7 +190,13 @@ Result<QuantisedNetwork> quantised_from_onnx(const std::string& bytes, const std
   Result<Draft> draft = onnx_file::DraftConverter(*graph, *weights).convert(std::filesystem::path(where).stem().string());
   if (!draft) return named(draft.error());
   draft.value().input_range = options.input;
-  return quantise(std::move(draft).value(), {options.seed, options.saturated}, pool);
+  return draft;
+}
+
+Result<QuantisedNetwork> quantised_from_onnx(const std::string& bytes, const std::string& where,
+                                             const QuantiseOptions& options, ThreadPool& pool) {
+  TW_TRY(Draft draft, draft_from_onnx(bytes, where, options));
+  return quantise(std::move(draft), {options.seed, options.saturated}, pool);
 }
 
 }  // namespace tilewright

@@ -52,6 +52,9 @@ class DraftConverter {
   Result<Done> scale_channels(const Node& node, std::size_t input, const std::vector<double>& factor,
                               const std::vector<double>& addend);
   Result<Done> clip_to_integers(const Node& node, std::size_t step, std::size_t scale_input, std::size_t zero_input);
+  bool is_within(std::size_t step, double low, double high) const;
+  // Where the network is given integers: what they mean is told by the first node that reads them.
+  Result<Done> read_integers(const Node& node, std::size_t scale_input, std::size_t zero_input);
 
   // quantised_onnx_others.cpp: everything else
   Result<Done> convert_clip(const Node& node);

@@ -235,6 +235,7 @@ Result<Done> DraftConverter::convert_quantise(const Node& node) {
     if (node.outputs.size() > 2 && node.outputs[2] != kNone) constants_[node.outputs[2]] = {{}, {0}};
     return Done{};
   }
+  TW_TRY([[maybe_unused]] const Done read, read_integers(node, 1, 2));
   TW_TRY(const Scale scale, scale_of(node, 1, 2));
   const auto unit = units_.find(node.inputs[0]);
   const bool is_same =

@@ -59,6 +59,7 @@ Result<Done> DraftConverter::convert_convolution(const Node& node) {
   Scale scale{{1}, {0}};
   double unit = 1;  // of the accumulators
   if (op == "QLinearConv") {
+    TW_TRY([[maybe_unused]] const Done read, read_integers(node, 1, 2));
     TW_TRY(const Scale input, scale_of(node, 1, 2));
     TW_TRY(scale, scale_of(node, 4, 5));
     unit = at(input.scale, 0);
@@ -114,6 +115,7 @@ Result<Done> DraftConverter::convert_matrix(const Node& node) {
   Scale scale{{1}, {0}};
   double unit = 1;
   if (is_linear) {
+    TW_TRY([[maybe_unused]] const Done read, read_integers(node, 1, 2));
     TW_TRY(const Scale left, scale_of(node, 1, 2));
     TW_TRY(scale, scale_of(node, 4, 5));
     unit = at(left.scale, 0);
@@ -159,11 +161,41 @@ Result<Done> DraftConverter::clip_to_integers(const Node& node, std::size_t step
   if (scale.scale.size() != 1 || scale.zero.size() != 1 || !(scale.scale[0] > 0)) {
     return complain(node, "quantises a tensor with several scales or one that is not positive, expected one scale");
   }
+  const double unit = at(scale.scale, 0), low = (least - at(scale.zero, 0)) * unit, high = (most - at(scale.zero, 0)) * unit;
+  units_[node.outputs[0]] = unit;
+  set(node, step);
+  if (is_within(step, low - unit / 2, high + unit / 2)) return Done{};
   const std::size_t clip = add(node, StepKind::Clip, {step}, shape_of(step));
-  draft_.steps[clip].low = (least - at(scale.zero, 0)) * at(scale.scale, 0);
-  draft_.steps[clip].high = (most - at(scale.zero, 0)) * at(scale.scale, 0);
-  units_[node.outputs[0]] = at(scale.scale, 0);
+  draft_.steps[clip].low = low;
+  draft_.steps[clip].high = high;
+  draft_.steps[clip].range_is_known = true;
   set(node, clip);
+  return Done{};
+}
+
+// Whether bounds that an integer model has given before already say so.
+bool DraftConverter::is_within(std::size_t step, double low, double high) const {
+  const DraftStep& entry = draft_.steps[step];
+  if (entry.range_is_known) return entry.low >= low && entry.high <= high;
+  const StepKind kind = entry.step.kind;
+  const bool passes =
+      kind == StepKind::MaxPool || kind == StepKind::Flatten || kind == StepKind::Concat || kind == StepKind::Clip;
+  return (passes || entry.step.is_average) &&
+         std::ranges::all_of(entry.step.inputs, [&](std::size_t input) { return is_within(input, low, high); });
+}
+
+Result<Done> DraftConverter::read_integers(const Node& node, std::size_t scale_input, std::size_t zero_input) {
+  if (step_of(node, 0) != 0 || units_.contains(node.inputs[0]) || draft_.steps[0].range_is_known) return Done{};
+  const Tensor& tensor = graph_.tensors[node.inputs[0]];
+  if (!is_int8(tensor) && !is_uint8(tensor)) return Done{};
+  TW_TRY(const Scale scale, scale_of(node, scale_input, zero_input));
+  DraftStep& input = draft_.steps[0];
+  draft_.input_scale = at(scale.scale, 0);
+  draft_.input_zero = at(scale.zero, 0);
+  input.low = ((is_int8(tensor) ? -128 : 0) - draft_.input_zero) * draft_.input_scale;
+  input.high = ((is_int8(tensor) ? 127 : 255) - draft_.input_zero) * draft_.input_scale;
+  input.range_is_known = true;
+  units_[node.inputs[0]] = draft_.input_scale;
   return Done{};
 }
 

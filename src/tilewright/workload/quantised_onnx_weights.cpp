@@ -166,5 +166,6 @@ Result<float> fill_value(const Node& node) {
 }
 
 bool is_int8(const Tensor& tensor) { return tensor.type == onnx::TensorProto::INT8; }
+bool is_uint8(const Tensor& tensor) { return tensor.type == onnx::TensorProto::UINT8; }
 
 }  // namespace tilewright::onnx_file

@@ -48,5 +48,6 @@ std::optional<double> real_attribute(const Node& node, std::string_view name);
 // What a ConstantOfShape fills its result with.
 Result<float> fill_value(const Node& node);
 bool is_int8(const Tensor& tensor);
+bool is_uint8(const Tensor& tensor);
 
 }  // namespace tilewright::onnx_file

@@ -28,6 +28,9 @@ inline std::int8_t requantised(std::int32_t sum, int shift, int low, int high) {
   return static_cast<std::int8_t>(shifted < low ? low : shifted > high ? high : shifted);
 }
 
+// A residual as it is added to the sums: shifted, or multiplied with its channel's factor.
+std::vector<std::int32_t> widened_residual(const QuantisedStep& step, std::span<const std::int8_t> residual);
+
 // The result of any step but the input, whose inputs' results are in `tensors`.
 std::vector<std::int8_t> run_step(const QuantisedNetwork& network, std::size_t step, const QuantisedTensors& tensors,
                                   ThreadPool& pool);

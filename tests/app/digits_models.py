@@ -1,0 +1,76 @@
+"""The networks of tests/data/digits as ONNX models: what train.py made of them, with inputs of another scale where asked for."""
+
+from onnx_model import model, node, tensor
+
+OFFSETS = {"cnn": 0, "centred": 10, "below": 16, "depthwise": 0, "residual": 0}
+
+
+class Builder:
+    """Layers one behind the other; `at` is the tensor they have reached."""
+    def __init__(self, weights, name):
+        self.weights = {key.removeprefix(name + "/"): value for key, value in weights.items() if key.startswith(name + "/")}
+        self.nodes, self.tensors, self.at, self.count = [], [], "image", 0
+
+    def add(self, op, *others, name=None, **attributes):
+        self.count += 1
+        output = f"t{self.count}"
+        self.nodes.append(node(op, [self.at, *others], [output], name=name or f"{op.lower()}{self.count}", **attributes))
+        self.at = output
+
+    def layer_tensors(self, layer, factor=1):
+        weight, bias = self.weights[layer + "/weight"], self.weights[layer + "/bias"]
+        self.tensors.append(tensor(layer + "_w", weight.shape, [value * factor for value in weight.values]))
+        self.tensors.append(tensor(layer + "_b", bias.shape, bias.values))
+        return layer + "_w", layer + "_b"
+
+    def conv(self, layer, factor=1, groups=1, stride=1):
+        kernel = self.weights[layer + "/weight"].shape[2]
+        self.add("Conv", *self.layer_tensors(layer, factor), name=layer, pads=[kernel // 2] * 4, strides=[stride] * 2, group=groups)
+        return self
+
+    def relu(self):
+        self.add("Relu")
+        return self
+
+    def six(self):
+        if not any(b"six" in one for one in self.tensors):
+            self.tensors += [tensor("zero", [], [0.0]), tensor("six", [], [6.0])]
+        self.add("Clip", "zero", "six")
+        return self
+
+    def pool(self):
+        self.add("MaxPool", kernel_shape=[2, 2], strides=[2, 2])
+        return self
+
+    def add_from(self, other):
+        self.add("Add", other)
+        return self
+
+    def end(self, average):
+        if average:
+            self.add("GlobalAveragePool")
+        self.add("Flatten")
+        self.add("Gemm", *self.layer_tensors("fc"), name="fc", transB=1)
+        return model(self.nodes, {"image": ["N", 1, 8, 8]}, outputs=[(self.at, ["N", 10])], tensors=self.tensors)
+
+
+def build(weights, name, scale=1 / 16):
+    """Of images (x - OFFSET) * scale, where x has the 0 to 16 of the data."""
+    b, factor = Builder(weights, name), 1 / (16 * scale)
+    if name in ("cnn", "centred", "below"):
+        return b.conv("conv1", factor).relu().pool().conv("conv2").relu().pool().end(average=False)
+    if name == "depthwise":
+        b.conv("conv1", factor).six()
+        b.conv("expand1").six().conv("depth1", groups=24, stride=2).six().conv("project1")
+        before = b.at
+        b.conv("expand2").six().conv("depth2", groups=36).six().conv("project2").add_from(before)
+        return b.conv("last").six().end(average=True)
+    b.conv("conv1", factor).relu()
+    before = b.at
+    b.conv("a1").relu().conv("a2").add_from(before).relu()
+    before = b.at
+    b.conv("skip", stride=2)
+    skip, b.at = b.at, before
+    b.conv("b1", stride=2).relu().conv("b2").add_from(skip).relu()
+    before = b.at
+    return b.conv("c1").relu().add_from(before).end(average=True)
