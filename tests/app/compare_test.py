@@ -19,7 +19,7 @@ import unittest
 PROGRAM = sys.argv[1]
 PROBLEM = ["--network", "zoo:resnet18", "--hardware", "zoo:gamma-edge"]
 SMALL = [*PROBLEM, "--layer", "conv2_1"]
-FILES = {"compare.json", "compare.csv", "layers.csv", "curves.csv", "best.csv", "report.html", "run.json"}
+FILES = {"compare.json", "compare.csv", "layers.csv", "curves.csv", "best.csv", "report.html", "run.json"}  # and runs/
 
 
 def run(*arguments):
@@ -174,7 +174,7 @@ class Numbers(CompareTest):
             self.assertAlmostEqual(contender["repeated"], sum(int(row["repeated"]) for row in rows) / samples, places=9)
 
     def test_the_directory_has_all_files_and_a_report_that_stands_alone(self):
-        self.assertEqual({path.name for path in self.output.iterdir()}, FILES)
+        self.assertEqual({path.name for path in self.output.iterdir()}, FILES | {"runs"})
         text = (self.output / "report.html").read_text()
         html.parser.HTMLParser().feed(text)
         for heading in ("How good", "Convergence", "Who is better", "Samples to a target", "Audit", "Layers", "Provenance"):
@@ -319,6 +319,86 @@ class Stopped(CompareTest):
         self.assertLess(max(counts), 10000)
         self.assertLessEqual(max(counts) - min(counts), 1)  # seed by seed
         self.assertTrue(any("stopped" in remark for remark in found["remarks"]))
+
+
+def without_times(text):
+    found = json.loads(text)
+    for part in [found, *found["contenders"]]:
+        for name in ("command", "digest", "seconds", "cpu_seconds", "samples_per_second"):
+            part.pop(name, None)
+    return found
+
+
+class Killed(CompareTest):
+    COMPARED = [*SMALL, "--searches", "agents,random,gamma", "--budgets", "40,150", "--seeds", "4", "--targets", "random:400"]
+
+    def outputs(self, directory):
+        self.assertFalse(list(directory.rglob("*.draft")))
+        bytes_of = {name: (directory / name).read_bytes() for name in FILES - {"compare.json", "report.html", "run.json"}}
+        return {**bytes_of, "compare.json": without_times((directory / "compare.json").read_text())}
+
+    def kill_after(self, runs, directory):
+        """Ends the comparison once so many of its runs are there; how many there are then."""
+        process = subprocess.Popen([PROGRAM, "compare", *self.COMPARED, "-o", str(directory), "--threads", "2"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while process.poll() is None and len(list(directory.glob("runs/*/*.json"))) < runs:
+            pass
+        process.kill()
+        process.wait()
+        return len(list(directory.glob("runs/*/*.json")))
+
+    def test_it_goes_on_after_a_kill_and_ends_with_the_same_bytes(self):
+        self.done(*self.COMPARED, "-o", self.folder / "whole")
+        whole = len(list((self.folder / "whole").glob("runs/*/*.json")))
+        self.assertEqual(whole, 3 * 2 * 4 + 1)
+        killed = self.folder / "killed"
+        for runs in (1, 9, 17):
+            there = self.kill_after(runs, killed)
+            self.assertLess(there, whole)
+            kept = {path: path.stat().st_mtime_ns for path in killed.glob("runs/*/*.json")}
+        result = subprocess.run([PROGRAM, "resume", str(killed), "--threads", "1"], capture_output=True, text=True, timeout=300)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.outputs(self.folder / "whole"), self.outputs(killed))
+        for path, time in kept.items():
+            self.assertEqual(path.stat().st_mtime_ns, time)  # not done again
+        self.assertEqual(subprocess.run([PROGRAM, "verify", str(killed)], capture_output=True).returncode, 0)
+
+    def test_asked_again_it_is_told_again(self):
+        first = self.folder / "first"
+        self.done(*self.COMPARED, "-o", first)
+        before = self.outputs(first)
+        times = {path: path.stat().st_mtime_ns for path in first.glob("runs/*/*.json")}
+        self.done(*self.COMPARED, "-o", first)
+        self.assertEqual(self.outputs(first), before)
+        self.assertEqual({path: path.stat().st_mtime_ns for path in first.glob("runs/*/*.json")}, times)
+
+    def test_a_damaged_run_is_done_again(self):
+        directory = self.folder / "damaged"
+        self.done(*self.COMPARED, "-o", directory)
+        before = self.outputs(directory)
+        victim = sorted(directory.glob("runs/*/*.json"))[5]
+        for damage in (victim.read_text()[:100], victim.read_text().replace('"valid":', '"valid":1', 1), ""):
+            victim.write_text(damage)
+            self.done(*self.COMPARED, "-o", directory)
+            self.assertEqual(self.outputs(directory), before)
+            self.assertGreater(victim.stat().st_size, 200)
+
+    def test_more_seeds_do_only_what_is_missing(self):
+        directory = self.folder / "grown"
+        self.done(*SMALL, "--searches", "random,gamma", "--samples", 60, "--seeds", 2, "-o", directory)
+        before = {path.name: path.stat().st_mtime_ns for path in directory.glob("runs/*/*.json")}
+        self.done(*SMALL, "--searches", "random,gamma", "--samples", 60, "--seeds", 3, "-o", directory)
+        after = {path.name: path.stat().st_mtime_ns for path in directory.glob("runs/*/*.json")}
+        self.assertEqual(len(after), len(before) + 2)
+        self.assertEqual({name: after[name] for name in before}, before)
+
+    def test_a_run_of_an_older_version_is_refused_in_a_sentence(self):
+        (self.folder / "run.json").write_text(json.dumps(
+            {"format": "tilewright-run-1", "verb": "compare", "version": "0.1.0", "command": []}))
+        result = subprocess.run([PROGRAM, "resume", str(self.folder)], capture_output=True, text=True)
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertIn("did not keep its arguments", result.stderr)
 
 
 class Refused(CompareTest):

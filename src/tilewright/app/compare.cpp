@@ -13,36 +13,13 @@
 namespace tilewright {
 namespace {
 
-struct CompareArguments {
-  MappingInputs inputs;
-  MappingOptions mapping;
-  ComparisonOptions options;
-  bool classics = false;  // searchers are told the classic dataflows
-  int threads = 0;        // runs at once; 0 = one per processor
-  std::string output;     // a directory; empty = nothing is written
-  bool json = false;
-  Command command;
-};
-
-// Searchers are compared on what they find by themselves.
-MappingOptions plain_options() {
-  MappingOptions options;
-  options.levels = LevelRange{2, 2};
-  return options;
-}
-
 OptionTable options_of(CompareArguments& arguments) {
   constexpr std::string_view kRun = "Run and results";
-  OptionTable table = options_of(arguments.inputs, arguments.mapping, NetworkIs::Flag);
-  for (OptionField& field : options_of(arguments.options)) table.push_back(std::move(field));
-  const OptionTable ours = {{"classics",
-                             &arguments.classics,
-                             "tell the searchers the classic dataflows, as map does (with --levels auto, all of them)",
-                             {.group = "Who is compared"}},
-                            threads_field(arguments.threads, "runs at once; 0 = one per processor", kRun),
+  OptionTable table = options_of(arguments.request);
+  const OptionTable ours = {threads_field(arguments.threads, "runs at once; 0 = one per processor", kRun),
                             {"output",
                              &arguments.output,
-                             "directory for compare.json, compare.csv, layers.csv, curves.csv, best.csv, report.html",
+                             "run directory for compare.json, compare.csv, report.html …; finished runs in it are kept",
                              {.group = kRun, .letter = "o"}},
                             {"json", &arguments.json, "everything as JSON", {.group = kRun}}};
   table.insert(table.end(), ours.begin(), ours.end());
@@ -51,23 +28,25 @@ OptionTable options_of(CompareArguments& arguments) {
 
 Result<int> compare_and_tell(const CompareArguments& arguments) {
   ThreadPool threads(static_cast<std::size_t>(arguments.threads));
-  MappingOptions mapping = arguments.mapping;
-  mapping.no_classics = !arguments.classics;
-  TW_TRY(const AnyJob job, read_any_job(arguments.inputs, mapping, threads, plain_options()));
-  TW_TRY(ComparisonPlan plan, plan_comparison(common(job), arguments.options, threads));
+  const CompareRequest& request = arguments.request;
+  TW_TRY(const AnyJob job, read_any_job(request.inputs, mapping_of(request), threads, plain_comparison()));
+  TW_TRY(ComparisonPlan plan, plan_comparison(common(job), request.options, threads));
   std::optional<RunDirectory> directory;
   if (!arguments.output.empty()) {  // before the work, so that hours are not lost to a wrong directory
     constexpr std::string_view kMayHold[] = {"best.csv"};  // of other comparisons
     TW_TRY(RunDirectory opened, RunDirectory::open(arguments.output, kMayHold));
     TW_TRY(plan.earlier, read_best_file(opened.path() / "best.csv"));
-    TW_TRY(const Done begun, opened.begin_or_replace(plain_run_json("compare", TILEWRIGHT_VERSION, arguments.command)));
+    TW_TRY(const Done begun, opened.begin_or_replace(run_json(request)));
     directory.emplace(std::move(opened));
   }
   ProgressLine line;
-  RunContext context{.threads = threads, .progress = line.progress(), .stop = listen_for_stop()};
+  RunContext context{.threads = threads,
+                     .directory = directory ? &*directory : nullptr,
+                     .progress = line.progress(),
+                     .stop = listen_for_stop()};
   TW_TRY(ComparisonStudy study, compare(plan, context));
   line.end();
-  study.command = arguments.command;
+  study.command = request.command;
   const bool nothing = study.partial && study.finished_runs == 0;
   if (directory) {
     if (!nothing) {
@@ -88,16 +67,21 @@ Result<int> compare_and_tell(const CompareArguments& arguments) {
 
 }  // namespace
 
+int run_compare(const CompareArguments& arguments) {
+  const Result<int> code = compare_and_tell(arguments);
+  return code ? *code : report(code.error());
+}
+
 Verb compare_verb(const Command& command) {
   const auto arguments = std::make_shared<CompareArguments>();
-  arguments->command = command;
-  arguments->mapping = plain_options();
+  arguments->request.command = command;
   return {
       .name = "compare",
       .summary = "searchers side by side: audited, with intervals",
       .options = options_of(*arguments),
       .footer =
-          "Exit codes: 0 done; 2 wrong input; 130 stopped by Ctrl-C, with the results so far.\n" +
+          "Exit codes: 0 done; 2 wrong input; 130 stopped by Ctrl-C, with the results so far; with -o the\n"
+          "same command, or tilewright resume DIR, goes on with the runs that are missing.\n" +
           examples_text(
               {{"tilewright compare --network zoo:alexnet --layer conv3 --hardware zoo:gamma-edge --searches gamma,random "
                 "--samples 200",
@@ -105,10 +89,7 @@ Verb compare_verb(const Command& command) {
                {"tilewright compare --network zoo:alexnet --layer conv3 --hardware zoo:gamma-edge --searches agents,random "
                 "--budgets 100,200 --seeds 3 -o runs/compared",
                 "at two budgets with three seeds each, and a report"}}),
-      .run = [arguments] {
-        const Result<int> code = compare_and_tell(*arguments);
-        return code ? *code : report(code.error());
-      }};
+      .run = [arguments] { return run_compare(*arguments); }};
 }
 
 }  // namespace tilewright

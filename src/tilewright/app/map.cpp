@@ -138,9 +138,15 @@ int run_resume(const ResumeArguments& arguments) {
     return run_codesign(
         {.options = *options, .output = arguments.directory, .threads = arguments.threads, .json = arguments.json});
   }
+  if (*verb == "compare") {
+    const Result<CompareRequest> request = read_compare_run(arguments.directory);
+    if (!request) return report(request.error());
+    return run_compare(
+        {.request = *request, .threads = arguments.threads, .output = arguments.directory, .json = arguments.json});
+  }
   if (*verb != "map") {
     return report(
-        invalid(fmt::format("{}: is a run of {}, which is done in one go, expected one of map, codesign or train; "
+        invalid(fmt::format("{}: is a run of {}, which is done in one go, expected one of map, compare, codesign or train; "
                             "the same command with -o {} does it again",
                             arguments.directory, printable(*verb), arguments.directory)));
   }
@@ -172,15 +178,16 @@ Verb map_verb(const Command& command) {
 Verb resume_verb(const Command& command) {
   const auto arguments = std::make_shared<ResumeArguments>();
   arguments->command = command;
-  return {.name = "resume",
-          .summary = "continue the run in a directory",
-          .options = {{"directory", &arguments->directory, "of a run of map, codesign or train", {.positional = true}},
-                      threads_field(arguments->threads, "0 = all"),
-                      {"json", &arguments->json, "everything as JSON"}},
-          .footer = examples_text(
-              {{"tilewright resume runs/alexnet", "goes on where it was stopped; a complete run is told again"},
-               {"tilewright resume runs/alexnet --threads 1 --json", "the same bytes with any number of threads"}}),
-          .run = [arguments] { return run_resume(*arguments); }};
+  return {
+      .name = "resume",
+      .summary = "continue the run in a directory",
+      .options = {{"directory", &arguments->directory, "of a run of map, compare, codesign or train", {.positional = true}},
+                  threads_field(arguments->threads, "0 = all"),
+                  {"json", &arguments->json, "everything as JSON"}},
+      .footer = examples_text(
+          {{"tilewright resume runs/alexnet", "goes on where it was stopped; a complete run is told again"},
+           {"tilewright resume runs/alexnet --threads 1 --json", "the same bytes with any number of threads"}}),
+      .run = [arguments] { return run_resume(*arguments); }};
 }
 
 }  // namespace tilewright

@@ -10,6 +10,7 @@
 #include "tilewright/base/options.hpp"
 #include "tilewright/base/result.hpp"
 #include "tilewright/study/codesign.hpp"
+#include "tilewright/study/comparison_request.hpp"
 #include "tilewright/study/training.hpp"
 
 namespace tilewright {
@@ -72,5 +73,13 @@ struct CodesignArguments {
   bool json = false;
 };
 int run_codesign(const CodesignArguments& arguments);
+
+struct CompareArguments {
+  CompareRequest request;
+  int threads = 0;     // runs at once; 0 = one per processor
+  std::string output;  // a directory; empty = nothing is written
+  bool json = false;
+};
+int run_compare(const CompareArguments& arguments);
 
 }  // namespace tilewright

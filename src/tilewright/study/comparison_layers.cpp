@@ -91,30 +91,35 @@ std::vector<ComparedLayer> compared_layers(const ComparisonPlan& plan, const Com
     layer.parameters = space.parameters().size();
     layer.log10_size = space.log10_size();
     KnownBest entry{fmt::format("{:016x}", space.problem_key()), objective, problem.name, 0, "", 0, 0, 0, ""};
-    if (const KnownBest* known = find_best(plan.earlier, entry.problem, objective)) {
-      layer.best = *known;
-      layer.best_is_earlier = true;
-    }
+    const KnownBest* known = find_best(plan.earlier, entry.problem, objective);
+    bool known_is_ours = false;  // found by a run of this very comparison, before it was stopped or asked for again
     const auto consider = [&](const Ledger& ledger, const std::string& label, std::uint64_t seed, std::int64_t budget) {
-      if (!ledger.best || (layer.best && layer.best->value <= ledger.best->score[0])) return;
+      if (!ledger.best) return;
+      const bool better = !layer.best || ledger.best->score[0] < layer.best->value;
+      if (!better && (known == nullptr || ledger.best->score[0] != known->value)) return;
       entry.value = ledger.best->score[0];
       entry.searcher = label;
       entry.seed = seed;
       entry.budget = budget;
       entry.sample = ledger.improvements.back().sample;
       entry.design = design_text(space, ledger.best->point);
-      layer.best = entry;
-      layer.best_is_earlier = false;
+      if (better) layer.best = entry;
+      if (known != nullptr && entry == *known) known_is_ours = true;
     };
     // Runs that were stopped have found what they have found.
     for (const ComparisonRun& run : runs.runs) {
       if (run.layers.empty()) continue;
       consider(run.layers[p], plan.contenders[run.contender].label, plan.seed(run.seed), plan.budgets[run.budget]);
     }
-    if (runs.targets.empty()) continue;
-    const Ledger& target = runs.targets[p].ledger;
-    consider(target, fmt::format("target {}", plan.target->searcher), plan.first_seed, plan.target->samples);
-    if (has_targets && target.best) layer.target = target.best->score[0];
+    if (!runs.targets.empty()) {
+      const Ledger& target = runs.targets[p].ledger;
+      consider(target, fmt::format("target {}", plan.target->searcher), plan.first_seed, plan.target->samples);
+      if (has_targets && target.best) layer.target = target.best->score[0];
+    }
+    if (known != nullptr && !known_is_ours && (!layer.best || known->value <= layer.best->value)) {
+      layer.best = *known;
+      layer.best_is_earlier = true;
+    }
   }
   return layers;
 }

@@ -5,9 +5,11 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "tilewright/base/text.hpp"
 #include "tilewright/search/search_loop.hpp"
+#include "tilewright/study/input_facts.hpp"
 
 namespace tilewright {
 namespace {
@@ -188,6 +190,7 @@ Result<ComparisonPlan> plan_comparison(const DesignJob& job, const ComparisonOpt
   plan.target = options.target;
   if (!options.from.empty()) {
     TW_TRY(plan.team, read_team(team_folder(options.from)));
+    plan.team_facts = input_facts({options.from}).value(options.from, "");
   }
   if (!options.transfer_from.empty()) {
     MappingInputs other = job.inputs;

@@ -36,6 +36,7 @@ struct ComparisonPlan {
   std::uint64_t first_seed = 1;
   std::optional<ComparisonTarget> target = {};
   std::optional<SavedTeam> team = {};      // of `from`
+  std::string team_facts = {};             // what its files are
   std::optional<AnyJob> elsewhere = {};    // the network whose clusters are taken over
   std::vector<std::string> unsuited = {};  // why searchers that nobody asked for do not join: each a sentence
   std::vector<KnownBest> earlier = {};     // what is known of the layers from other comparisons

@@ -254,7 +254,17 @@ ComparisonStudy summarise(const ComparisonPlan& plan, const ComparisonRuns& runs
   Summary(plan, runs, result).make();
   result.best = plan.earlier;
   for (const ComparedLayer& layer : result.layers) {
-    if (layer.best) keep_better(result.best, *layer.best);
+    if (!layer.best) continue;
+    const KnownBest& best = *layer.best;
+    // Of equal ones the first of this comparison, whatever an earlier part of it had written.
+    const auto equal = std::ranges::find_if(result.best, [&](const KnownBest& other) {
+      return other.problem == best.problem && other.objective == best.objective && other.value == best.value;
+    });
+    if (equal != result.best.end()) {
+      *equal = best;
+    } else {
+      keep_better(result.best, best);
+    }
   }
   return result;
 }
