@@ -4,6 +4,7 @@ their verdict, and what it prints, draws and refuses.
 simulate_test.py PROGRAM DATA
 """
 
+import hashlib
 import json
 import pathlib
 import random
@@ -18,6 +19,7 @@ import xml.etree.ElementTree
 PROGRAM, DATA = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
 FOLDER = tempfile.TemporaryDirectory()
 GOLDEN = pathlib.Path(FOLDER.name) / "vta_public"
+PIPELINED = pathlib.Path(FOLDER.name) / "pipelined"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -84,6 +86,20 @@ class Golden(SimulateTest):
                 for module in result["modules"].values():
                     self.assertEqual(module["busy"] + module["token_stall"] + module["idle"], result["cycles"])
         self.assertGreater(timed, 40)
+
+    def test_the_pipelined_core_takes_the_cycles_of_its_rtl(self):
+        machine = PIPELINED / "machine.json"
+        for index, case in enumerate(lines_of(PIPELINED / "cases.jsonl")[::7]):
+            setting, dump = case["runs"][index % 3], self.folder / "dump.vtaprog"
+            text = self.done(PIPELINED / case["file"], "--machine", machine, "--read-latency", setting["read_latency"],
+                             "--write-latency", setting["write_latency"], "--dump", dump, "--json").stdout
+            with self.subTest(case["name"]):
+                result = json.loads(text)
+                self.assertEqual(result["timing"]["memory"], "direct")
+                self.assertEqual(result["cycles"], setting["cycles"])
+                for count in ("read_bursts", "read_beats", "write_bursts", "write_beats"):
+                    self.assertEqual(result["memory"][count], setting[count])
+                self.assertEqual(hashlib.sha256(dump.read_bytes()).hexdigest(), case["dump_sha256"])
 
     def test_illegal_programs_have_their_verdict_and_leave_nothing_behind(self):
         for case in lines_of(GOLDEN / "negative" / "negative.jsonl"):
@@ -156,6 +172,8 @@ class Printed(SimulateTest):
         usual = cycles()
         self.assertLess(usual, cycles("--core", "sequential"))
         self.assertLess(usual, cycles("--read-latency", "500"))
+        self.assertLess(usual, cycles("--memory", "registered"))
+        self.assertEqual(usual, cycles("--memory", "direct"))
         self.assertGreater(usual, cycles("--bus-bytes", "32"))
         self.assertLess(usual, cycles("--burst-bytes", "64"))
 
@@ -217,6 +235,7 @@ class Refused(SimulateTest):
         self.refused(saying="the program is missing")
         self.refused(self.folder / "none.vtaprog", saying="none.vtaprog: no such file")
         self.refused(program, "--core", "pipelned", saying="'pipelned' is not known (did you mean 'pipelined'?)")
+        self.refused(program, "--memory", "register", saying="memory 'register' is not known (did you mean 'registered'?)")
         self.refused(program, "--cor", "sequential", saying="'--cor' is not an option of simulate (did you mean '--core'?)")
         self.refused(program, "--machine", "zoo:vtb", saying="zoo:vta")
         self.refused(program, "--machine", DATA / "leaf_macs.csv", saying="leaf_macs.csv:1: is not JSON: ")
@@ -262,6 +281,7 @@ class Refused(SimulateTest):
 
 if __name__ == "__main__":
     with FOLDER:
-        with tarfile.open(DATA / "vta" / "programs.tar.gz") as archive:
-            archive.extractall(FOLDER.name)
+        for name in ("programs.tar.gz", "pipelined.tar.gz"):
+            with tarfile.open(DATA / "vta" / name) as archive:
+                archive.extractall(FOLDER.name)
         unittest.main(argv=sys.argv[:1])

@@ -6,14 +6,14 @@ namespace tilewright {
 
 OptionTable options_of(vta::TimingOptions& timing) {
   const OptionTraits group{.group = "Core and memory"};
-  return {
-      {"core", worded(timing.core), "sequential (RTL of 2019 to 2021, cycle for cycle) or pipelined (since 2021)", group},
-      {"memory", worded(timing.memory), "direct (data behind data) or registered (a cycle later, and one between two reads)",
-       group},
-      {"read_latency", &timing.read_latency, "cycles from a read command to its first data", group},
-      {"write_latency", &timing.write_latency, "cycles from the last data of a write to its acknowledge", group},
-      {"bus_bytes", &timing.bus_bytes, "per cycle and direction", group},
-      {"burst_bytes", &timing.burst_bytes, "a burst never crosses a multiple of it", group}};
+  return {{"core", worded(timing.core), "sequential (RTL of 2019 to 2021) or pipelined (since 2021), both cycle for cycle",
+           group},
+          {"memory", worded(timing.memory),
+           "direct (data behind data) or registered (a cycle later, and one between two reads)", group},
+          {"read_latency", &timing.read_latency, "cycles from a read command to its first data", group},
+          {"write_latency", &timing.write_latency, "cycles from the last data of a write to its acknowledge", group},
+          {"bus_bytes", &timing.bus_bytes, "per cycle and direction", group},
+          {"burst_bytes", &timing.burst_bytes, "a burst never crosses a multiple of it", group}};
 }
 
 OptionTable options_of(vta::PhysicalOptions& physical, std::string_view heading) {

@@ -31,11 +31,11 @@ struct ReadPort {
   Cycle busy = 0;                          // cycles from a command to its last beat
 };
 
-// The functions below are inlined, so that a loop over bursts keeps the port in registers.
+// The functions below are inlined and take values, so that a loop over bursts keeps the port in registers.
 
 // The sequential core waits for the end of a read. The cycle in which it goes on.
-[[gnu::always_inline]] inline Cycle read_alone(ReadPort& port, Cycle at, Cycle beats, const Costs& costs) {
-  const Cycle latency = costs.read_latency + costs.output_register;
+[[gnu::always_inline]] inline Cycle read_alone(ReadPort& port, Cycle at, Cycle beats, ReadTimes times) {
+  const Cycle latency = times.latency + times.output_register;
   port.busy += latency + beats;
   return port.free_at = at + latency + beats + 2;
 }
@@ -53,11 +53,11 @@ struct ReadPort {
 }
 
 // A command that goes out in cycle `at`. The latency is paid by one that finds no other waiting for its data.
-[[gnu::always_inline]] inline void send(ReadPort& port, LastBeats& last_beats, Cycle at, Cycle beats, const Costs& costs) {
+[[gnu::always_inline]] inline void send(ReadPort& port, LastBeats& last_beats, Cycle at, Cycle beats, ReadTimes times) {
   Cycle leaves = port.last_beat;  // the memory's queue
-  if (at >= port.first_beat - costs.output_register) leaves = std::max(leaves, at + costs.read_latency + 1);
+  if (at >= port.first_beat - times.output_register) leaves = std::max(leaves, at + times.latency + 1);
   port.busy -= std::max(at, port.last_beat);
-  port.first_beat = leaves + 1 + costs.output_register;
+  port.first_beat = leaves + 1 + times.output_register;
   port.last_beat = port.first_beat + beats - 1;
   port.busy += port.last_beat;
   last_beats[port.commands++] = port.last_beat;

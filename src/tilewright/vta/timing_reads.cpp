@@ -17,12 +17,15 @@ int priority_of(Buffer buffer) {
 [[gnu::always_inline]] inline bool send_bursts(Reading& reading, ReadPort& port, LastBeats& last_beats, Cycle& at,
                                                Cycle others, const Costs& costs) {
   const Cycle write_after = costs.write_after(reading.transfer.buffer);
+  const BurstLimits limits = costs.limits;
+  const ReadTimes times = costs.reads;
+  const bool has_zeros = reading.zeros.any();
   for (;;) {
-    const Cycle beats = reading.transfer.next(costs.limits).beats;
-    send(port, last_beats, at, beats, costs);
+    const Cycle beats = reading.transfer.next(limits).beats;
+    send(port, last_beats, at, beats, times);
     ++reading.bursts;
     reading.beats += beats;
-    if (reading.zeros.any()) reading.zeros.make_way(port.first_beat + write_after, port.last_beat + write_after + 1);
+    if (has_zeros) reading.zeros.make_way(port.first_beat + write_after, port.last_beat + write_after + 1);
     if (reading.transfer.done()) return true;
     at += 2;  // a place for one command per reader, emptied in one cycle and filled in the next
     const Cycle next = command_cycle(port, last_beats, std::min(at, others));
@@ -73,9 +76,9 @@ void Engine::fetch_group(Cycle at) {
   const Cycle beats = costs.limits.beats_of(16 * count);
   Cycle end = 0;
   if (costs.sequential) {
-    end = read_alone(port, at, beats, costs);
+    end = read_alone(port, at, beats, costs.reads);
   } else {
-    send(port, last_beats, at, beats, costs);
+    send(port, last_beats, at, beats, costs.reads);
     end = port.last_beat;
   }
   ++timing.read_bursts;
@@ -117,24 +120,29 @@ void Engine::read(Cycle at, Cycle others) {
 template <Module M>
 void Engine::read_sequential(Cycle at, Cycle others) {
   constexpr Slot kSlot = M == Module::Load ? kLoadSlot : kComputeSlot;
-  Reading& kept = lanes[static_cast<std::size_t>(M)].reading;
-  Reading reading = kept;
+  Reading& reading = lanes[static_cast<std::size_t>(M)].reading;
+  Transfer transfer = reading.transfer;
   ReadPort used = port;
+  const BurstLimits limits = costs.limits;
+  const ReadTimes times = costs.reads;
   Cycle request = requests[kSlot], waited = 0;
+  std::int64_t bursts = 0, beats = 0;
   bool over = false;
   do {
-    const Burst burst = reading.transfer.next(costs.limits);
-    over = reading.transfer.done();
-    ++reading.bursts;
-    reading.beats += burst.beats;
+    const Burst burst = transfer.next(limits);
+    over = transfer.done();
+    ++bursts;
+    beats += burst.beats;
     waited += at - request;
-    request = read_alone(used, at, burst.beats, costs);
-    if (burst.ends_row) request += reading.transfer.right + (over ? reading.transfer.pad_after : reading.transfer.left);
+    request = read_alone(used, at, burst.beats, times);
+    if (burst.ends_row) request += transfer.right + (over ? transfer.pad_after : transfer.left);
     at = std::max(request, used.free_at);
   } while (!over && at < others);
   port = used;
-  kept = reading;
+  reading.bursts += bursts;
+  reading.beats += beats;
   if (over) return end_read<M>(request, waited);
+  reading.transfer = transfer;
   timing.modules[static_cast<std::size_t>(M)].bus_stall += waited;
   requests[kSlot] = request;
 }
@@ -153,15 +161,15 @@ void Engine::end_read(Cycle end_at, Cycle bus_stall) {
 
 template <Module M>
 void Engine::start_read(const Instruction& load, Cycle at) {
-  Lane& lane = lanes[static_cast<std::size_t>(M)];
-  lane.reading = {};
-  lane.reading.begin = at;
-  lane.reading.transfer = transfer_of(load, costs);
-  if (!costs.sequential) lane.reading.zeros = zeros_of(load, costs, at);
-  const Transfer& transfer = lane.reading.transfer;
+  Reading& reading = lanes[static_cast<std::size_t>(M)].reading;
+  reading.begin = at;
+  reading.bursts = reading.beats = 0;
+  reading.transfer = transfer_of(load, costs);
+  if (!costs.sequential) reading.zeros = zeros_of(load, costs, at);
+  const Transfer& transfer = reading.transfer;
   const Cycle first = at + costs.core.command_after + transfer.pad_before;
   if (transfer.done()) {  // no rows: pads only
-    return complete<M>(load, at, std::max(first + transfer.pad_after, lane.reading.zeros.end() + 1));
+    return complete<M>(load, at, std::max(first + transfer.pad_after, costs.sequential ? 0 : reading.zeros.end() + 1));
   }
   constexpr Slot kSlot = M == Module::Load ? kLoadSlot : kComputeSlot;
   requests[kSlot] = first + transfer.left;

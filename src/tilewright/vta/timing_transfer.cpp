@@ -24,9 +24,9 @@ Costs costs_of(const Machine& machine, const TimingOptions& options) {
   Costs costs;
   costs.sequential = options.core == Core::Sequential;
   costs.core = costs.sequential ? kSequential : kPipelined;
-  costs.read_latency = options.read_latency;
+  costs.reads.latency = options.read_latency;
   costs.write_latency = options.write_latency;
-  costs.output_register = options.memory == Memory::Registered ? 1 : 0;
+  costs.reads.output_register = options.memory == Memory::Registered ? 1 : 0;
   costs.limits.bus_shift = log2_of(options.bus_bytes);
   costs.limits.burst_shift = log2_of(options.burst_bytes);
   costs.group = options.burst_bytes / 16;

@@ -56,12 +56,17 @@ struct BurstLimits {
   Cycle beats_of(std::int64_t bytes) const { return (bytes + (std::int64_t{1} << bus_shift) - 1) >> bus_shift; }
 };
 
+struct ReadTimes {
+  Cycle latency = 0;
+  Cycle output_register = 0;  // cycles that data rests in it
+};
+
 // The machine and its memory in the units of the simulator.
 struct Costs {
   CoreConstants core;
   bool sequential = false;
-  Cycle read_latency = 0, write_latency = 0;
-  Cycle output_register = 0;  // cycles that data rests in it
+  ReadTimes reads;
+  Cycle write_latency = 0;
   BurstLimits limits;
   std::int64_t group = 128;              // instructions per fetch
   std::array<int, 6> element_shift{};    // log2 of bytes of one element in DRAM, by Buffer
