@@ -14,7 +14,8 @@ struct BruteForce {
   double latency = 0, energy = 0, edp = 0;
 };
 
-// Calls `visit` with every mapping; false ends it. Factors lie along an axis only where a level has more than one copy inside.
+// Calls `visit` with every mapping; false ends it. Factors lie along an axis only where a level has more than one copy
+// inside.
 void for_all_mappings(const hierarchy::Problem& problem, const hierarchy::Machine& machine,
                       const hierarchy::Restriction& restriction,
                       const std::function<bool(const hierarchy::Mapping&)>& visit);

@@ -43,8 +43,9 @@ std::vector<Known> known_of(const std::string& arch) {
     known.problem = *hierarchy::problem_of(*hierarchy::shape_named(shape), bounds, coefficients, known.name);
     known.machine = *hierarchy::machine_from_timeloop(text_of(arch + ".yaml"), arch);
     const std::string rules = shape == "gemm" ? arch + "_gemm.constraints.yaml" : arch + ".constraints.yaml";
-    known.restriction = *hierarchy::restriction_from_timeloop(text_of(arch == "simba_like" && shape == "gemm" ? "simba_gemm.constraints.yaml" : rules),
-                                                              "restriction", known.problem, known.machine);
+    known.restriction = *hierarchy::restriction_from_timeloop(
+        text_of(arch == "simba_like" && shape == "gemm" ? "simba_gemm.constraints.yaml" : rules), "restriction",
+        known.problem, known.machine);
     known.edp = record["edp_J_cycles"];
     all.push_back(std::move(known));
   }
@@ -56,9 +57,10 @@ void expect_optimal(const std::string& arch) {
     const auto begin = std::chrono::steady_clock::now();
     const Answer answer = find_optimum({known.problem, known.machine, hierarchy::Judge::Timeloop, known.restriction}, {});
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    std::printf("%-14s %-14s edp %.9g best known %.9g gap %.2g nodes %lld evaluations %lld  %.3f s\n", arch.c_str(), known.name.c_str(),
-                answer.certificate.incumbent, known.edp, answer.certificate.gap(), static_cast<long long>(answer.certificate.nodes),
-                static_cast<long long>(answer.certificate.evaluations), seconds);
+    std::printf("%-14s %-14s edp %.9g best known %.9g gap %.2g nodes %lld evaluations %lld  %.3f s\n", arch.c_str(),
+                known.name.c_str(), answer.certificate.incumbent, known.edp, answer.certificate.gap(),
+                static_cast<long long>(answer.certificate.nodes), static_cast<long long>(answer.certificate.evaluations),
+                seconds);
     std::fflush(stdout);
     EXPECT_TRUE(answer.certificate.proven()) << known.name;
     EXPECT_NEAR(answer.certificate.incumbent, known.edp, 1e-9 * known.edp) << known.name;

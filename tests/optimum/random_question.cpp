@@ -15,7 +15,7 @@ Problem random_problem(Rng& rng) {
   const hierarchy::Shape shape = *hierarchy::shape_named(names[rng.below(6)]);
   const std::int64_t sizes[] = {2, 3, 4, 2, 3, 6};
   std::vector<std::int64_t> bounds(shape.dims.size(), 1);
-  int primes = static_cast<int>(rng.between(2, 4));
+  int primes = static_cast<int>(rng.between(3, 6));
   while (primes > 0) {
     const auto dim = static_cast<std::size_t>(rng.below(static_cast<std::int64_t>(bounds.size())));
     if (bounds[dim] > 1) {
@@ -27,7 +27,8 @@ Problem random_problem(Rng& rng) {
   }
   hierarchy::NamedNumbers named, coefficients;
   for (std::size_t dim = 0; dim < bounds.size(); ++dim) named.emplace_back(std::string(1, shape.dims[dim]), bounds[dim]);
-  for (const auto& [name, otherwise] : shape.coefficients) coefficients.emplace_back(name, rng.below(2) == 0 ? 1 : rng.between(1, 3));
+  for (const auto& [name, otherwise] : shape.coefficients)
+    coefficients.emplace_back(name, rng.below(2) == 0 ? 1 : rng.between(1, 3));
   return *hierarchy::problem_of(shape, named, coefficients, "random");
 }
 
@@ -100,7 +101,8 @@ RandomQuestion random_question(Rng& rng) {
     }
     if (rng.below(8) == 0) {
       const auto dim = static_cast<std::uint8_t>(rng.below(static_cast<std::int64_t>(made.problem.dims.size())));
-      if (std::ranges::find(rule.temporal.outermost, dim) == rule.temporal.outermost.end()) rule.temporal.innermost.push_back(dim);
+      if (std::ranges::find(rule.temporal.outermost, dim) == rule.temporal.outermost.end())
+        rule.temporal.innermost.push_back(dim);
     }
   }
   if (rng.below(10) == 0) made.restriction.least_parallelism = 0.5;

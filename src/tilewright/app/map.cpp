@@ -107,7 +107,8 @@ std::string searcher_help() {
   for (const SearcherInfo& searcher : all_searchers()) {
     text += fmt::format("  {:<12} {}\n", searcher.name, searcher.summary);
   }
-  return text;
+  return text + fmt::format("  {:<12} {}\n", kOptimal,
+                            "annealing, then a proof of the optimum or of how far it may be (machines with memory levels)");
 }
 
 // Continues the run in a directory, whatever its verb.

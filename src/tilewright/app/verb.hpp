@@ -36,6 +36,7 @@ struct Verb {
 using Command = std::vector<std::string>;  // the command line, word by word
 
 Verb agents_verb(const Command& command);
+Verb bound_verb();
 Verb codesign_verb(const Command& command);
 Verb compare_verb(const Command& command);
 Verb compile_verb(const Command& command);

@@ -63,7 +63,8 @@ std::vector<std::vector<TensorMask>> Choices::keeps() const {
 
 std::int64_t Choices::left_of(const Mapping& mapping, std::size_t dim) const {
   std::int64_t left = model_.problem.bounds[dim];
-  for (const hierarchy::LevelMapping& level : mapping.levels) left /= level.spatial.factors[dim] * level.temporal.factors[dim];
+  for (const hierarchy::LevelMapping& level : mapping.levels)
+    left /= level.spatial.factors[dim] * level.temporal.factors[dim];
   return left;
 }
 
@@ -223,7 +224,8 @@ bool Choices::tile_from(Mapping& mapping, std::size_t level, std::size_t dim, st
   hierarchy::LevelMapping& here = mapping.levels[level];
   if (dim == model_.dim_count) {
     Extents next = extents;
-    for (std::size_t d = 0; d < model_.dim_count && level + 1 < end; ++d) next[d] *= mapping.levels[level + 1].spatial.factors[d];
+    for (std::size_t d = 0; d < model_.dim_count && level + 1 < end; ++d)
+      next[d] *= mapping.levels[level + 1].spatial.factors[d];
     return tile_from(mapping, level + 1, 0, end, next, visit);
   }
   const std::int64_t before = extents[dim];
@@ -252,7 +254,8 @@ bool Choices::order_from(Mapping& mapping, std::size_t level, std::size_t end, c
     if (block.factors[dim] > 1) order.push_back(dim);
   }
   bool matters = false;
-  for (std::size_t below = 0; below < level; ++below) matters = matters || mapping.levels[below].keeps != 0 || order_matters(below + 1);
+  for (std::size_t below = 0; below < level; ++below)
+    matters = matters || mapping.levels[below].keeps != 0 || order_matters(below + 1);
   for (std::size_t spread = 0; spread <= level; ++spread) {
     for (std::size_t dim = 0; dim < model_.dim_count; ++dim)
       matters = matters || (order_matters(spread) && mapping.levels[spread].spatial.factors[dim] > 1);

@@ -47,8 +47,8 @@ class Choices {
   bool arrange(hierarchy::Mapping& mapping, std::size_t level, std::int64_t x, std::int64_t y, bool all,
                std::vector<hierarchy::Mapping>& into) const;
   bool order_matters(std::size_t level) const;
-  bool tile_from(hierarchy::Mapping& mapping, std::size_t level, std::size_t dim, std::size_t end, hierarchy::Extents& extents,
-                 const Visit& visit) const;
+  bool tile_from(hierarchy::Mapping& mapping, std::size_t level, std::size_t dim, std::size_t end,
+                 hierarchy::Extents& extents, const Visit& visit) const;
   bool order_from(hierarchy::Mapping& mapping, std::size_t level, std::size_t end, const Visit& visit) const;
   std::int64_t left_of(const hierarchy::Mapping& mapping, std::size_t dim) const;
 

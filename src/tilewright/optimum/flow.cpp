@@ -40,7 +40,8 @@ Flow::Flow(const hierarchy::Problem& problem, std::size_t tensor, Judge judge)
     ranks_.push_back(rank);
   }
   certain_ = alone & ~crowded & view_.relevant;
-  slides_ = judge == Judge::Timeloop ? view_.slides : std::ranges::any_of(ranks_, [](const Rank& rank) { return rank.size > 1; });
+  slides_ =
+      judge == Judge::Timeloop ? view_.slides : std::ranges::any_of(ranks_, [](const Rank& rank) { return rank.size > 1; });
 }
 
 double Flow::tile(const Extents& extents) const {
@@ -90,8 +91,8 @@ double Flow::fresh(const Extents& tile, double full, std::uint8_t dim, std::int6
       common *= std::max<std::int64_t>(0, tile[p] - std::abs(moved(p)));
     } else {
       const std::uint8_t r = rank.dims[1];
-      common *= hierarchy::common_of_windows({rank.coefficient[0], rank.coefficient[1]}, tile[p], tile[r], moved(p), moved(r),
-                                             tile[p], tile[r]);
+      common *= hierarchy::common_of_windows({rank.coefficient[0], rank.coefficient[1]}, tile[p], tile[r], moved(p),
+                                             moved(r), tile[p], tile[r]);
     }
     if (common == 0) break;
   }
@@ -126,7 +127,8 @@ Sums sums_of(std::span<const std::pair<std::int64_t, std::int64_t>> loops) {
   return result;
 }
 
-Sharing sharing_of(const Flow& flow, const hierarchy::Loops& loops, std::size_t first, std::size_t last) {
+Sharing sharing_of(const Flow& flow, const hierarchy::Loops& loops, std::size_t first, std::size_t last,
+                   std::size_t known_end) {
   const hierarchy::TensorView& view = flow.view();
   Sharing sharing;
   std::uint32_t shared_dims = 0;  // in more than one rank: ranks do not move by themselves
@@ -143,15 +145,21 @@ Sharing sharing_of(const Flow& flow, const hierarchy::Loops& loops, std::size_t 
   std::vector<std::pair<std::int64_t, std::int64_t>> moves;
   for (std::size_t rank = 0; rank < view.rank_count; ++rank) {
     moves.clear();
+    std::int64_t more = 0, among = 1;  // sums of two sets are at least as many as both together but one
     for (std::size_t level = first; level <= last && level < loops.level_count; ++level) {
       for (const hierarchy::Loop& loop : loops.spatial[level].loops) {
         const std::int64_t move = view.move[loop.dim][rank] * loop.step;
-        if (move != 0) moves.emplace_back(loop.trips, move);
+        if (move == 0) continue;
+        if (level < known_end) {
+          moves.emplace_back(loop.trips, move);
+        } else {
+          more += loop.trips - 1, among *= loop.trips;
+        }
       }
     }
     const Sums sums = sums_of(moves);
-    sharing.groups *= static_cast<double>(sums.distinct);
-    sharing.largest *= static_cast<double>(sums.most_alike);
+    sharing.groups *= static_cast<double>(sums.distinct + more);
+    sharing.largest *= static_cast<double>(sums.most_alike * among);
   }
   return sharing;
 }

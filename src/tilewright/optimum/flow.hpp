@@ -45,7 +45,7 @@ class Flow {
   bool same(const hierarchy::Shift& a, const hierarchy::Shift& b) const;
 
   // Words of a sliding tensor's tile that an advance brings when none of the old ones is thrown away.
-  double difference(const hierarchy::Extents& tile, double full, const hierarchy::Shift& shift) const;   // timeloop
+  double difference(const hierarchy::Extents& tile, double full, const hierarchy::Shift& shift) const;  // timeloop
   double fresh(const hierarchy::Extents& tile, double full, std::uint8_t dim, std::int64_t step,
                const hierarchy::Extents& inside) const;  // hierarchy
 
@@ -74,11 +74,13 @@ Sums sums_of(std::span<const std::pair<std::int64_t, std::int64_t>> trips_and_mo
 
 // Copies inside some blocks of loops in space as one tensor sees them.
 struct Sharing {
-  double copies = 1;      // all
-  double groups = 1;      // that want different words
-  double largest = 1;     // copies in the largest group, at most
+  double copies = 1;   // all
+  double groups = 1;   // that want different words
+  double largest = 1;  // copies in the largest group, at most
 };
-// Blocks of levels first to last together.
-Sharing sharing_of(const Flow& flow, const hierarchy::Loops& loops, std::size_t first, std::size_t last);
+// Blocks of levels first to last together. Of levels from `known_end` on it is not known how far a step goes: then groups
+// are no more, and the largest no smaller, than there are.
+Sharing sharing_of(const Flow& flow, const hierarchy::Loops& loops, std::size_t first, std::size_t last,
+                   std::size_t known_end);
 
 }  // namespace tilewright::optimum

@@ -43,8 +43,8 @@ Stream::Share Stream::least_share(const Shift& shift) const {
 namespace {
 
 // Groups of copies that a level serves when the level inside it is passed by: scaled by what each copy gets.
-double groups_passed_by(const Model& model, const Flow& flow, const Loops& loops, std::size_t level) {
-  const Sharing sharing = sharing_of(flow, loops, level, level);
+double groups_passed_by(const Model& model, const Flow& flow, const Loops& loops, std::size_t level, std::size_t known_end) {
+  const Sharing sharing = sharing_of(flow, loops, level, level, known_end);
   const StorageLevel& storage = model.machine.levels[level];
   if (!storage.multicast) return sharing.copies;
   const bool links = storage.links && (flow.slides() || level == 0);
@@ -82,8 +82,7 @@ double network_energy(const Model& model, const Loops& loops, std::size_t level,
   // Columns plus rows of so many copies are at least twice the root.
   const double side = std::sqrt(static_cast<double>(loops.spatial[level].elements()));
   const double hops = std::max(0.0, side - 1) * (1 - 1e-12);
-  return bits / static_cast<double>(storage.word_bits) *
-         (hops * storage.energy_per_hop.value + storage.router_energy.value);
+  return bits / static_cast<double>(storage.word_bits) * (hops * storage.energy_per_hop.value + storage.router_energy.value);
 }
 
 void set_links(const Model& model, const Loops& loops, Stream& stream) {
@@ -110,8 +109,8 @@ void set_links(const Model& model, const Loops& loops, Stream& stream) {
 
 }  // namespace
 
-Stream make_stream(const Model& model, const Loops& loops, std::size_t tensor, std::size_t child, std::size_t parent,
-                   bool child_partial, bool parent_partial, Costs& base) {
+Stream make_stream(const Model& model, const Loops& loops, std::size_t known_end, std::size_t tensor, std::size_t child,
+                   std::size_t parent, bool child_partial, bool parent_partial, Costs& base) {
   Stream stream;
   const Flow& flow = model.flows[tensor];
   stream.flow = &flow;
@@ -126,9 +125,10 @@ Stream make_stream(const Model& model, const Loops& loops, std::size_t tensor, s
   if (model.judge == Judge::Timeloop) {
     set_links(model, loops, stream);
     const StorageLevel& next = model.machine.levels[child + 1];
-    const Sharing sharing = sharing_of(flow, loops, child + 1, child + 1);
+    const Sharing sharing = sharing_of(flow, loops, child + 1, child + 1, known_end);
     double groups = next.multicast ? sharing.groups : sharing.copies;
-    for (std::size_t level = child + 2; level <= parent; ++level) groups *= groups_passed_by(model, flow, loops, level);
+    for (std::size_t level = child + 2; level <= parent; ++level)
+      groups *= groups_passed_by(model, flow, loops, level, known_end);
     prices.add_fills(stream.below, below, 1);
     prices.add_reads(stream.above, above, groups);
     if (output) {
@@ -141,7 +141,7 @@ Stream make_stream(const Model& model, const Loops& loops, std::size_t tensor, s
     return stream;
   }
   const double copies = copies_of(loops, child);
-  const double groups = sharing_of(flow, loops, child + 1, parent).groups * copies_of(loops, parent);
+  const double groups = sharing_of(flow, loops, child + 1, parent, known_end).groups * copies_of(loops, parent);
   prices.add_reads(stream.above, above, groups);
   stream.above[0] += groups * network_energy(model, loops, parent, above.bits);
   if (!output) {
@@ -153,7 +153,8 @@ Stream make_stream(const Model& model, const Loops& loops, std::size_t tensor, s
   prices.add_reads(stream.below, below, copies);
   double sharers = 1;
   for (std::size_t level = parent + 1; level < loops.level_count; ++level) {
-    for (const Loop& loop : loops.spatial[level].loops) sharers *= flow.is_relevant(loop.dim) ? 1 : static_cast<double>(loop.trips);
+    for (const Loop& loop : loops.spatial[level].loops)
+      sharers *= flow.is_relevant(loop.dim) ? 1 : static_cast<double>(loop.trips);
   }
   double words = 1;
   for (std::size_t dim = 0; dim < model.dim_count; ++dim)
@@ -278,13 +279,13 @@ void build(const Model& model, Loops& loops, Inside& inside) {
           const bool links = model.machine.levels[0].links && !loops.spatial[0].loops.empty();
           if (links) words = 1;  // only the first is surely not taken from a neighbour
           for (std::size_t inner = 0; inner <= level; ++inner) {
-            const Sharing sharing = sharing_of(flow, loops, inner, inner);
+            const Sharing sharing = sharing_of(flow, loops, inner, inner, outermost);
             words *= inner == 0 ? (model.machine.levels[0].multicast ? sharing.groups : sharing.copies)
-                                : groups_passed_by(model, flow, loops, inner);
+                                : groups_passed_by(model, flow, loops, inner, outermost);
           }
           if (model.is_output(tensor)) model.prices.add_reads(inside.base, place, -partition_of(flow, model, loops, level));
         } else {
-          words *= sharing_of(flow, loops, 0, level).groups * copies_of(loops, level);
+          words *= sharing_of(flow, loops, 0, level, outermost).groups * copies_of(loops, level);
           inside.base[0] += words * network_energy(model, loops, level, place.bits);
           if (model.is_output(tensor)) {
             double whole = 1;
@@ -300,7 +301,8 @@ void build(const Model& model, Loops& loops, Inside& inside) {
         model.prices.add_reads(inside.base, place, words);
         if (model.is_output(tensor)) model.prices.add_updates(inside.base, place, words);
       } else if (below + 1 < outermost) {
-        Stream stream = make_stream(model, loops, tensor, below, level, is_partial(below), is_partial(level), inside.base);
+        Stream stream =
+            make_stream(model, loops, outermost, tensor, below, level, is_partial(below), is_partial(level), inside.base);
         add_inner_loops(loops, inside.outer, stream, inside.base, count);
         if (is_closed(stream)) {  // all that turns outside brings its tile again
           add(inside.base, stream.below, stream.full * (inside.outer - 1), count);

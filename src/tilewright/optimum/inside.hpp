@@ -49,7 +49,7 @@ struct Stream {
   hierarchy::Shift first{};     // model timeloop: what the innermost of those brings
   // Neighbours may pass words on (model timeloop).
   bool links = false;
-  double copies = 1, parents = 1;                 // of the block above the boundary, and of the level that serves it
+  double copies = 1, parents = 1;                  // of the block above the boundary, and of the level that serves it
   std::vector<std::vector<std::int64_t>> offsets;  // of those copies, by rank; nothing = unknown
 
   // At most this share of what an advance brings may be had without the parent, and without paying for it below.
@@ -75,8 +75,8 @@ struct Inside {
 void build(const Model& model, hierarchy::Loops& loops, Inside& inside);
 
 // Words from one boundary to the next level that keeps the tensor: prices filled in, nothing moved yet. `partial`: an output
-// has sums to come outside the level (child, parent).
-Stream make_stream(const Model& model, const hierarchy::Loops& loops, std::size_t tensor, std::size_t child,
-                   std::size_t parent, bool child_partial, bool parent_partial, Costs& base);
+// has sums to come outside the level (child, parent). Steps of loops in space are known up to `known_end`.
+Stream make_stream(const Model& model, const hierarchy::Loops& loops, std::size_t known_end, std::size_t tensor,
+                   std::size_t child, std::size_t parent, bool child_partial, bool parent_partial, Costs& base);
 
 }  // namespace tilewright::optimum

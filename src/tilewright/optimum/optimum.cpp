@@ -206,9 +206,10 @@ bool Search::pair_up(const Inside& inside, Outside& outside, const std::vector<B
   arrangements_.clear();
   for (const BufferTile& tile : tiles) {
     // The tiles come by rising cost, so what is too dear stays so.
-    const double least = options_.goal == Goal::Latency
-                             ? std::max(cycles, model_.prices.cycles(tile.least) * kAlmost)
-                             : value_of(options_.goal, (inside.least[0] + tile.least[0] + inside.leakage * cycles) * kAlmost, cycles);
+    const double least =
+        options_.goal == Goal::Latency
+            ? std::max(cycles, model_.prices.cycles(tile.least) * kAlmost)
+            : value_of(options_.goal, (inside.least[0] + tile.least[0] + inside.leakage * cycles) * kAlmost, cycles);
     if (options_.bounds.insides && is_worse(least)) break;
     bool divides = true;
     for (std::size_t dim = 0; dim < model_.dim_count && divides; ++dim)
@@ -283,21 +284,23 @@ void Search::look_at(const Inside& inside, Outside& outside, const BufferTile& t
 void Search::judge_orders(const Inside& inside, const Orders::Task& task) {
   const std::size_t outermost = model_.level_count - 1;
   if (arrangements_.empty()) arrangements_ = choices_.arrangements(inside.mapping);
-  orders_.search(incumbent_, certificate_.nodes, [&](const std::vector<std::uint8_t>& buffer, const std::vector<std::uint8_t>& last) {
-    for (Mapping mapping : arrangements_) {
-      for (const bool outer : {false, true}) {
-        hierarchy::Block& block = mapping.levels[outer ? outermost : outermost - 1].temporal;
-        const auto& order = outer ? last : buffer;
-        for (const hierarchy::Loop& loop : (outer ? task.outermost : task.buffer).loops) block.factors[loop.dim] = loop.trips;
-        std::size_t at = 0;
-        for (const std::uint8_t dim : order) block.order[at++] = dim;
-        for (std::uint8_t dim = 0; dim < model_.dim_count; ++dim) {
-          if (std::ranges::find(order, dim) == order.end()) block.order[at++] = dim;
-        }
-      }
-      judge(mapping);
-    }
-  });
+  orders_.search(incumbent_, certificate_.nodes,
+                 [&](const std::vector<std::uint8_t>& buffer, const std::vector<std::uint8_t>& last) {
+                   for (Mapping mapping : arrangements_) {
+                     for (const bool outer : {false, true}) {
+                       hierarchy::Block& block = mapping.levels[outer ? outermost : outermost - 1].temporal;
+                       const auto& order = outer ? last : buffer;
+                       for (const hierarchy::Loop& loop : (outer ? task.outermost : task.buffer).loops)
+                         block.factors[loop.dim] = loop.trips;
+                       std::size_t at = 0;
+                       for (const std::uint8_t dim : order) block.order[at++] = dim;
+                       for (std::uint8_t dim = 0; dim < model_.dim_count; ++dim) {
+                         if (std::ranges::find(order, dim) == order.end()) block.order[at++] = dim;
+                       }
+                     }
+                     judge(mapping);
+                   }
+                 });
 }
 
 }  // namespace

@@ -18,12 +18,12 @@ namespace tilewright::optimum {
 struct Options {
   Goal goal = Goal::Edp;
   Limits limits = {};
-  std::int64_t nodes = std::numeric_limits<std::int64_t>::max();      // at most so many: the same answer everywhere
-  std::int64_t insides = 3'000'000;                                   // more are not looked at one by one
-  std::function<bool()> stop = {};                                    // asked now and then; what is proven by then is told
-  std::function<void(const Certificate&)> progress = {};              // told now and then
-  std::vector<hierarchy::Mapping> starts = {};                        // known mappings; those that break a rule are left out
-  double incumbent = std::numeric_limits<double>::infinity();         // only what is better is looked for
+  std::int64_t nodes = std::numeric_limits<std::int64_t>::max();  // at most so many: the same answer everywhere
+  std::int64_t insides = 3'000'000;                               // more are not looked at one by one
+  std::function<bool()> stop = {};                                // asked now and then; what is proven by then is told
+  std::function<void(const Certificate&)> progress = {};          // told now and then
+  std::vector<hierarchy::Mapping> starts = {};                    // known mappings; those that break a rule are left out
+  double incumbent = std::numeric_limits<double>::infinity();     // only what is better is looked for
   // Test hooks: the optimum has to stay without any of them.
   struct Bounds {
     bool insides = true, pairs = true, paths = true, orders = true;

@@ -107,7 +107,8 @@ void Orders::set_togo(const BlockLoops& block, const std::vector<StreamState>& s
     Costs& least = togo[set];
     std::fill_n(least.begin(), count_, std::numeric_limits<double>::infinity());
     double above = block.outside;
-    for (std::size_t at = 0; at < loops; ++at) above *= (set >> at & 1) == 0 ? static_cast<double>(block.loops[at].trips) : 1;
+    for (std::size_t at = 0; at < loops; ++at)
+      above *= (set >> at & 1) == 0 ? static_cast<double>(block.loops[at].trips) : 1;
     std::array<Costs, hierarchy::kMostDims> edges;
     for (std::size_t next = 0; next < loops; ++next) std::fill_n(edges[next].begin(), count_, 0.0);
     for (const StreamState& state : states) {
@@ -133,8 +134,8 @@ void Orders::set_togo(const BlockLoops& block, const std::vector<StreamState>& s
         if ((set >> next & 1) != 0) continue;
         const Loop& loop = block.loops[next];
         const double weight = static_cast<double>(loop.trips - 1) * above / static_cast<double>(loop.trips);
-        charge(edges[next], *state.stream,
-               brought_by(state, loop, inside, state.empty && set == 0, moved, may_be_first), weight, count_);
+        charge(edges[next], *state.stream, brought_by(state, loop, inside, state.empty && set == 0, moved, may_be_first),
+               weight, count_);
       }
     }
     for (std::size_t next = 0; next < loops; ++next) {
@@ -221,8 +222,8 @@ void Orders::descend(std::size_t block, const Node& node, const double& incumben
       const Flow& flow = *state.stream->flow;
       const Bringing bringing =
           brought_by(state, loop, state.inside, state.empty, state.moved, [](const Shift&) { return false; });
-      charge(next.costs, *state.stream, bringing, static_cast<double>(loop.trips - 1) * above / static_cast<double>(loop.trips),
-             count_);
+      charge(next.costs, *state.stream, bringing,
+             static_cast<double>(loop.trips - 1) * above / static_cast<double>(loop.trips), count_);
       if (flow.is_relevant(loop.dim)) {
         if (!state.moved) state.first = bringing.shift, state.first_known = true;
         state.moved = true;

@@ -39,8 +39,10 @@ void Outside::set(const Extents& extents, bool inner_sums) {
       outer_sums = outer_sums || model_.problem.bounds[dim] / (extents[dim] * spread(dim)) > 1;
       spread_sums = spread_sums || spread(dim) > 1;
     }
-    Stream stream = make_stream(model_, loops_, tensor, buffer, outermost, inner_sums || outer_sums || spread_sums, outer_sums, base_);
-    for (std::size_t at = 0; at < model_.prices.count(); ++at) base_[at] += stream.full * (stream.below[at] + stream.above[at]);
+    Stream stream = make_stream(model_, loops_, model_.level_count, tensor, buffer, outermost,
+                                inner_sums || outer_sums || spread_sums, outer_sums, base_);
+    for (std::size_t at = 0; at < model_.prices.count(); ++at)
+      base_[at] += stream.full * (stream.below[at] + stream.above[at]);
     streams_.push_back(std::move(stream));
   }
 }
@@ -62,8 +64,8 @@ std::vector<BufferTile> Outside::tiles(const Choices& choices, Orders& orders) {
   // Narrower outputs where it is not known whether sums are still added to inside.
   bool inner_sums = false;
   for (std::size_t tensor = 0; tensor < model_.flows.size(); ++tensor) {
-    inner_sums = inner_sums || (model_.is_output(tensor) && model_.prices.bits(tensor, buffer, true) <
-                                                                model_.prices.bits(tensor, buffer, false));
+    inner_sums = inner_sums || (model_.is_output(tensor) &&
+                                model_.prices.bits(tensor, buffer, true) < model_.prices.bits(tensor, buffer, false));
   }
   const std::function<void(std::size_t)> choose = [&](std::size_t dim) {
     if (dim < model_.dim_count) {

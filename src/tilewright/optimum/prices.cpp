@@ -32,7 +32,8 @@ void Prices::add(Costs& costs, const Place& at, double words, double energy, std
   costs[0] += words * share(at) * energy;
   const double in_words =
       judge_ == Judge::Timeloop ? words : words * at.bits / (static_cast<double>(storage.word_bits) * at.used);
-  if (port != 0) costs[port] += in_words / (port == read_port_[at.level] ? *storage.read_bandwidth : *storage.write_bandwidth);
+  if (port != 0)
+    costs[port] += in_words / (port == read_port_[at.level] ? *storage.read_bandwidth : *storage.write_bandwidth);
   if (shared_port_[at.level] != 0) costs[shared_port_[at.level]] += in_words / *storage.shared_bandwidth;
 }
 

@@ -6,11 +6,15 @@
 #include <string>
 
 #include "tilewright/report/front.hpp"
+#include "tilewright/study/hierarchy_bounds.hpp"
 #include "tilewright/study/hierarchy_mapping.hpp"
 
 namespace tilewright {
 
 std::string to_text(const HierarchyStudy& study);
+std::string to_text(const BoundStudy& study);
+// "optimal", or how far above its bound an objective is.
+std::string gap_text(const std::optional<HierarchyLayer::Bound>& bound);
 std::string to_html(const HierarchyStudy& study);
 std::string layers_csv(const HierarchyStudy& study);
 std::string convergence_csv(const HierarchyStudy& study);

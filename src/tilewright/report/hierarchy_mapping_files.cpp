@@ -12,7 +12,8 @@ namespace tilewright {
 
 std::string layers_csv(const HierarchyStudy& study) {
   std::string csv =
-      "layer,count,macs,cycles,energy_pj,edp_j_cycles,utilisation,bottleneck,dataflow,dataflow_factor,samples,valid,"
+      "layer,count,macs,cycles,energy_pj,edp_j_cycles,utilisation,bottleneck,dataflow,dataflow_factor,lower_bound,gap,"
+      "proven,samples,valid,"
       "repeated,mac_pj";
   for (const hierarchy::StorageLevel& level : study.machine.levels) csv += fmt::format(",{}", csv_cell(level.name + "_pj"));
   csv += ",members\n";
@@ -25,9 +26,10 @@ std::string layers_csv(const HierarchyStudy& study) {
     } else {
       csv += ",,,,,";
     }
-    csv +=
-        fmt::format("{},{},{},{},{}", layer.dataflow, layer.dataflow_factor ? fmt::format("{}", *layer.dataflow_factor) : "",
-                    layer.ledger.samples, layer.ledger.valid, layer.ledger.repeated);
+    csv += fmt::format(
+        "{},{},{},{},{},{}", layer.dataflow, layer.dataflow_factor ? fmt::format("{}", *layer.dataflow_factor) : "",
+        layer.bound ? fmt::format("{},{},{}", layer.bound->lower_bound, layer.bound->gap(), layer.bound->proven()) : ",,",
+        layer.ledger.samples, layer.ledger.valid, layer.ledger.repeated);
     csv += layer.found ? fmt::format(",{}", layer.found->analysis.mac_energy.value) : ",";
     for (std::size_t level = 0; level < study.machine.levels.size(); ++level) {
       csv += ",";

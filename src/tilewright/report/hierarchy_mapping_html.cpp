@@ -49,12 +49,12 @@ std::string layers_table(const HierarchyStudy& study) {
       const hierarchy::Cost& cost = layer.found->analysis.cost;
       for (std::string cell :
            {with_thousands(cost.cycles.value), in_units(cost.energy.value * 1e-12, "J"), short_number(cost.edp()),
-            percent(cost.utilization), html_escaped(level_name(study.machine, cost.bottleneck)),
+            percent(cost.utilization), html_escaped(level_name(study.machine, cost.bottleneck)), gap_text(layer.bound),
             layer.dataflow_factor ? fmt::format("{:.2f}x {}", *layer.dataflow_factor, layer.dataflow) : std::string("–")}) {
         row.push_back(std::move(cell));
       }
     } else {
-      row.insert(row.end(), {"no mapping", "", "", "", "", ""});
+      row.insert(row.end(), {"no mapping", "", "", "", "", "", ""});
     }
     rows.push_back(std::move(row));
   }
@@ -66,6 +66,7 @@ std::string layers_table(const HierarchyStudy& study) {
                 {"EDP, J·cycles"},
                 {"MACs busy"},
                 {"limited by", false},
+                {"above bound", true, "how far the objective may be from its optimum: no mapping is below the bound"},
                 {"vs dataflow", true, "the objective of the best classic dataflow by ours"}},
                rows);
 }

@@ -18,14 +18,20 @@ double seconds_of(std::int64_t cycles, const hierarchy::Machine& machine) {
 
 }  // namespace
 
+std::string gap_text(const std::optional<HierarchyLayer::Bound>& bound) {
+  if (!bound) return "-";
+  if (bound->proven()) return "optimal";
+  return bound->gap() < 9.995 ? fmt::format("{:.2f} %", 100 * bound->gap()) : fmt::format("{:.0f}x", 1 + bound->gap());
+}
+
 std::string to_text(const HierarchyStudy& study) {
   std::size_t width = 5;
   for (const HierarchyLayer& layer : study.layers) width = std::max(width, layer.name.size());
   std::string text = fmt::format("{} on {}, {} minimised by {} ({} samples per layer, seed {}, model {})\n", study.network,
                                  study.machine.name, name_of(study.objective), study.search, with_thousands(study.samples),
                                  study.seed, name(study.judge));
-  text += fmt::format("{:<{}} {:>5} {:>14} {:>12} {:>14} {:>6} {:<10} {:>12} {}\n", "layer", width, "count", "cycles",
-                      "energy uJ", "EDP J*cycles", "util", "limited by", "vs dataflow", "");
+  text += fmt::format("{:<{}} {:>5} {:>14} {:>12} {:>14} {:>6} {:<10} {:>10} {:>12} {}\n", "layer", width, "count", "cycles",
+                      "energy uJ", "EDP J*cycles", "util", "limited by", "above", "vs dataflow", "");
   const auto factor = [](const std::optional<double>& value) { return value ? fmt::format("{:.2f}x", *value) : "-"; };
   for (const HierarchyLayer& layer : study.layers) {
     if (!layer.found) {
@@ -33,17 +39,17 @@ std::string to_text(const HierarchyStudy& study) {
       continue;
     }
     const hierarchy::Cost& cost = layer.found->analysis.cost;
-    text += fmt::format("{:<{}} {:>5} {:>14} {:>12.4f} {:>14.6g} {:>5.1f}% {:<10} {:>12} {}{}\n", layer.name, width,
+    text += fmt::format("{:<{}} {:>5} {:>14} {:>12.4f} {:>14.6g} {:>5.1f}% {:<10} {:>10} {:>12} {}{}\n", layer.name, width,
                         layer.count, with_thousands(cost.cycles.value), cost.energy.value * 1e-6, cost.edp(),
-                        100 * cost.utilization, level_name(study.machine, cost.bottleneck), factor(layer.dataflow_factor),
-                        layer.dataflow, is_loss(layer) ? "  LOSS" : "");
+                        100 * cost.utilization, level_name(study.machine, cost.bottleneck), gap_text(layer.bound),
+                        factor(layer.dataflow_factor), layer.dataflow, is_loss(layer) ? "  LOSS" : "");
   }
   const HierarchyTotals totals = totals_of(study);
   if (totals.cycles.value > 0) {
-    text += fmt::format("{:<{}} {:>5} {:>14} {:>12.4f} {:>14.6g} {:>6} {:<10} {:>12} {}\n", "all", width, "",
+    text += fmt::format("{:<{}} {:>5} {:>14} {:>12.4f} {:>14.6g} {:>6} {:<10} {:>10} {:>12} {}\n", "all", width, "",
                         with_thousands(totals.cycles.value), totals.energy.value * 1e-6,
                         totals.energy.value * static_cast<double>(totals.cycles.value) * 1e-12, "", "",
-                        factor(totals.dataflow_factor), "best of each");
+                        gap_text(bound_of(study)), factor(totals.dataflow_factor), "best of each");
     const double seconds = seconds_of(totals.cycles.value, study.machine);
     text += fmt::format("{} and {} per inference: {:.4g} inferences/s, {}, at {:g} GHz\n", in_units(seconds, "s"),
                         in_units(totals.energy.value * 1e-12, "J"), 1 / seconds, power_text(totals.metrics.power),

@@ -6,12 +6,15 @@
 
 #include "tilewright/base/text.hpp"
 #include "tilewright/space/hierarchy_outcome.hpp"
+#include "tilewright/study/hierarchy_proof.hpp"
 
 namespace tilewright {
 namespace {
 
-HierarchyLayer to_layer(const HierarchyProblem& problem, const Ledger& ledger, const HierarchyJob& job) {
+HierarchyLayer to_layer(const HierarchyProblem& problem, const Ledger& ledger,
+                        const std::optional<optimum::Certificate>& certificate, const HierarchyJob& job) {
   HierarchyLayer layer;
+  layer.certificate = certificate;
   record(layer, problem, ledger);
   layer.problem = problem.mappings().problem();
   if (!ledger.best && ledger.limits) {
@@ -65,6 +68,7 @@ std::optional<std::string> judge(HierarchyLayer& layer, const HierarchySpace& sp
   found.analysis.cost = std::get<hierarchy::Cost>(evaluation);
   found.metrics = metrics_of(found.analysis.cost, computes(space.problem()), space.machine());
   found.score = score_of(objective, found.metrics);
+  set_bound(layer, space, objective);
   if (best) layer.dataflow_factor = (*best)[0] / found.score[0];
   if (const auto limit = broken_limit(objective.limits, found.metrics)) return fmt::format("breaks the limit on {}", *limit);
   return std::nullopt;
@@ -138,8 +142,13 @@ Result<HierarchyStudy> map(const HierarchyJob& job, const SearchOptions& options
   study.machine = job.machine;
   study.judge = *job.options.judge;
   study.restriction = job.restriction;
+  std::vector<std::optional<optimum::Certificate>> certificates(job.problems.size());
+  if (options.prove && options.search != kOptimal) {
+    TW_TRY(certificates, prove(job, found.ledgers, effort_of(options, context), context.threads));
+  }
+  if (const auto* story = dynamic_cast<const optimum::OptimalStory*>(found.story.get())) certificates = story->problems;
   for (std::size_t i = 0; i < job.problems.size(); ++i) {
-    study.layers.push_back(to_layer(job.problems[i], found.ledgers[i], job));
+    study.layers.push_back(to_layer(job.problems[i], found.ledgers[i], certificates[i], job));
   }
   if (has_front(study)) study.front = front_of(study);
   return study;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/optimum/goal.hpp"
 #include "tilewright/study/hierarchy_energy.hpp"
 #include "tilewright/study/hierarchy_job.hpp"
 #include "tilewright/study/mapping_record.hpp"
@@ -33,6 +34,15 @@ struct HierarchyLayer : LayerRecord {
     std::int64_t sample = 0;
   };
   std::vector<Member> front;
+
+  // What is proven of the objective, where it is latency, energy or edp: in cycles, pJ or J·cycles.
+  struct Bound {
+    double value = 0, lower_bound = 0;  // of the mapping found, and of every mapping
+    double gap() const { return value / lower_bound - 1; }
+    bool proven() const { return gap() <= optimum::kProvenGap; }
+  };
+  std::optional<Bound> bound;
+  std::optional<optimum::Certificate> certificate;  // of a search for the optimum
 };
 
 struct HierarchyStudy : StudyRecord {
@@ -51,6 +61,9 @@ struct HierarchyTotals : SampleTotals {
   std::optional<double> dataflow_factor;
 };
 HierarchyTotals totals_of(const HierarchyStudy& study);
+// Likewise of its bounds: layers' latencies and energies add up, and the product of sums is least when all layers have the
+// same ratio. Nothing when a layer has none.
+std::optional<HierarchyLayer::Bound> bound_of(const HierarchyStudy& study);
 // Where its energy goes.
 std::vector<EnergyPart> energy_of(const HierarchyStudy& study);
 

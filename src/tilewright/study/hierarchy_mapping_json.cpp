@@ -20,6 +20,12 @@ Json metrics_json(const Metrics& metrics) {
           {"power", metrics.power},     {"macs", metrics.macs}};
 }
 
+void add_bound(Json& json, const HierarchyLayer::Bound& bound) {
+  json["lower_bound"] = bound.lower_bound;
+  json["gap"] = bound.gap();
+  json["proven"] = bound.proven();
+}
+
 Json to_json(const HierarchyLayer& layer, const HierarchyStudy& study) {
   Json json{{"name", layer.name}, {"count", layer.count}, {"members", layer.members}, {"problem", to_json(layer.problem)}};
   json["log10_space"] = layer.log10_size;
@@ -41,6 +47,14 @@ Json to_json(const HierarchyLayer& layer, const HierarchyStudy& study) {
       json["dataflow"] = layer.dataflow;
       json["dataflow_factor"] = *layer.dataflow_factor;
     }
+  }
+  if (layer.bound) add_bound(json, *layer.bound);
+  if (layer.certificate) {
+    json["certificate"] = {{"incumbent", layer.certificate->incumbent},
+                           {"lower_bound", layer.certificate->lower_bound},
+                           {"closed_by", name(layer.certificate->closed)},
+                           {"nodes", layer.certificate->nodes},
+                           {"evaluations", layer.certificate->evaluations}};
   }
   if (!layer.found) json["explain"] = layer.explain;
   if (layer.nearest) {
@@ -76,6 +90,7 @@ std::string to_json(const HierarchyStudy& study) {
   }
   add_samples(json["totals"], totals);
   if (totals.dataflow_factor) json["totals"]["dataflow_factor"] = *totals.dataflow_factor;
+  if (const auto bound = bound_of(study)) add_bound(json["totals"], *bound);
   json["coverage"] = to_json(study.coverage);
   json["layers"] = Json::array();
   for (const HierarchyLayer& layer : study.layers) json["layers"].push_back(to_json(layer, study));

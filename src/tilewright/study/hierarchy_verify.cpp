@@ -7,6 +7,7 @@
 #include "tilewright/hierarchy/timeloop_yaml.hpp"
 #include "tilewright/space/hierarchy_outcome.hpp"
 #include "tilewright/study/hierarchy_mapping.hpp"
+#include "tilewright/study/hierarchy_proof.hpp"
 #include "tilewright/study/network_json.hpp"
 #include "tilewright/study/run_verification.hpp"
 #include "tilewright/study/verification_parts.hpp"
@@ -34,6 +35,16 @@ Result<HierarchyLayer> layer_of(const Json& json, const hierarchy::Machine& mach
            hierarchy::mapping_from_yaml(json.at("nearest").at("mapping").get<std::string>(), "mapping", layer.problem,
                                         machine));
     read_limits(json, layer, limits);
+  }
+  if (json.contains("certificate")) {
+    const Json& says = json.at("certificate");
+    optimum::Certificate& certificate = layer.certificate.emplace();
+    certificate.incumbent =
+        says.at("incumbent").is_null() ? std::numeric_limits<double>::infinity() : says.at("incumbent").get<double>();
+    certificate.lower_bound = says.at("lower_bound").get<double>();
+    TW_TRY(certificate.closed, named<optimum::Closed>(says.at("closed_by").get<std::string>()));
+    certificate.nodes = says.at("nodes").get<std::int64_t>();
+    certificate.evaluations = says.at("evaluations").get<std::int64_t>();
   }
   if (!json.contains("mapping")) return layer;
   TW_TRY(layer.found.emplace(HierarchyLayer::Found{}).mapping,
@@ -109,6 +120,7 @@ void compute(HierarchyStudy& study, Verdicts& verdicts) {
       fault(*why);
       layer.found.reset();
     }
+    if (const auto why = check_proof(layer, **space, study.objective)) fault(*why);
   }
   if (has_front(study)) study.front = front_of(study);
 }

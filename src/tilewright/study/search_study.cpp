@@ -8,6 +8,7 @@
 
 #include "tilewright/agents/all_searchers.hpp"
 #include "tilewright/base/text.hpp"
+#include "tilewright/optimum/optimal_searcher.hpp"
 #include "tilewright/search/pareto_searcher.hpp"
 #include "tilewright/search/stored_memory.hpp"
 #include "tilewright/study/run_directory.hpp"
@@ -22,7 +23,12 @@ constexpr std::string_view kGroup = "Search";
 
 // Searchers that learn from what they are told search a front in several directions; the others see all of it anyway.
 Result<std::unique_ptr<Searcher>> make_any_searcher(const SearchRequest& request, const Objective& objective,
-                                                    ThreadPool& threads) {
+                                                    const SearchOptions& options, RunContext& context) {
+  ThreadPool& threads = context.threads;
+  if (request.name == kOptimal) {
+    return optimum::make_optimal(request.spaces, objective, effort_of(options, context), request.samples, request.seed,
+                                 threads);
+  }
   if (objective.form != Objective::Form::Pareto || request.name == "random" || request.name == "exhaustive") {
     return make_searcher(request, threads);
   }
@@ -88,6 +94,10 @@ Result<bool> run(SearchLoop& loop, Searcher& searcher, const SearchTask& task, c
 
 }  // namespace
 
+optimum::Effort effort_of(const SearchOptions& options, const RunContext& context) {
+  return {.nodes = options.nodes, .seconds = options.seconds, .stop = [stop = context.stop] { return stop.asked(); }};
+}
+
 OptionTable options_of(SearchOptions& options) {
   return {
       {"search", &options.search, "by name, see below", {.group = kGroup}},
@@ -98,6 +108,18 @@ OptionTable options_of(SearchOptions& options) {
        "a hyper-parameter: gamma.population=100, agents.batch=16 (see --settings)",
        {.flag = "set", .group = kGroup}},
       {"from", &options.from, "agents: begin with the team of another run (its directory)", {.group = kGroup}},
+      {"prove",
+       &options.prove,
+       "machines with memory levels: tell how far the best mapping is from the proven optimum",
+       {.group = kGroup}},
+      {"seconds",
+       &options.seconds,
+       "of a proof, per layer (optimal, --prove); 0 = as long as it takes",
+       {.flag = "time", .group = kGroup}},
+      {"nodes",
+       &options.nodes,
+       "of a proof, per layer: so many give the same answer everywhere",
+       {.group = kGroup, .least = 1}},
       {"store",
        &options.store,
        "file of evaluated points, shared between runs; default: one in the run directory",
@@ -123,7 +145,7 @@ Result<SearchStudy> search(const SearchTask& task, const SearchOptions& options,
     TW_TRY(from, read_team(options.from));
     request.from = &*from;
   }
-  TW_TRY(const std::unique_ptr<Searcher> searcher, make_any_searcher(request, task.objective, context.threads));
+  TW_TRY(const std::unique_ptr<Searcher> searcher, make_any_searcher(request, task.objective, options, context));
   SearchStudy study;
   TW_TRY(study.settings, settings_in_force(options.search, completed_settings(request)));
   TW_TRY(std::optional<StoredMemory> memory, open_memory(task, options, context));

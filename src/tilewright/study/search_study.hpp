@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tilewright/base/options.hpp"
+#include "tilewright/optimum/optimal_searcher.hpp"
 #include "tilewright/search/search_loop.hpp"
 #include "tilewright/search/settings.hpp"
 #include "tilewright/study/run_context.hpp"
@@ -21,9 +22,16 @@ struct SearchOptions {
   std::uint64_t seed = 1;                  // the same seed gives the same bytes for any number of threads
   std::vector<std::string> settings = {};  // hyper-parameters: "gamma.population=100"
   std::string from = {};                   // a trained team that `agents` begin with: its folder, or the directory of a run
-  std::string store = {};  // a file of evaluated points, shared between runs; empty = that of the run directory
+  bool prove = false;              // how far from the optimum the best mapping is, as far as `seconds` and `nodes` go
+  double seconds = 0;              // of a proof, per problem; 0 = as long as it takes
+  std::int64_t nodes = 5'000'000;  // likewise
+  std::string store = {};          // a file of evaluated points, shared between runs; empty = that of the run directory
 };
 OptionTable options_of(SearchOptions& options);
+
+// The searcher that proves (optimum/optimal_searcher.hpp), which only machines with memory levels have.
+inline constexpr std::string_view kOptimal = "optimal";
+optimum::Effort effort_of(const SearchOptions& options, const RunContext& context);
 
 struct SearchTask {
   std::string title = {};                       // "resnet18 on eyeriss"
