@@ -39,6 +39,34 @@ TEST(Execute, GoldenProgramsGiveTheDumpsAndCountersOfTheRealSimulatorInEveryOrde
   }
 }
 
+struct Enough {};
+
+// 2^27 steps in one instruction: it is heard of before it ends, and can be stopped.
+TEST(Execute, ALongInstructionTellsHowFarItIsAndCanBeStopped) {
+  Instruction gemm, end;
+  gemm.opcode = Opcode::Gemm;
+  gemm.iter_out = gemm.iter_in = 1 << 13;
+  gemm.uop_end = 2;
+  end.opcode = Opcode::Finish;
+  Program program;
+  Section& stream = program.sections.emplace_back();
+  stream.kind = SectionKind::Stream;
+  stream.address = 0x1000;
+  for (const Instruction& instruction : {gemm, end})
+    for (const std::uint8_t byte : Encoding(Machine{}).encode(instruction)) stream.bytes.push_back(byte);
+  stream.size = stream.bytes.size();
+
+  std::vector<std::int64_t> told;
+  ExecutionOptions options;
+  options.progress = [&](std::int64_t done, std::int64_t all) {
+    told.push_back(done);
+    EXPECT_EQ(all, 1 << 27);
+    if (told.size() == 3) throw Enough{};
+  };
+  EXPECT_THROW(execute(program, Machine{}, options), Enough);
+  EXPECT_EQ(told, (std::vector<std::int64_t>{1 << 22, 2 << 22, 3 << 22}));
+}
+
 TEST(Execute, IllegalProgramsGetTheirVerdict) {
   ASSERT_EQ(golden_negatives().size(), 16u);
   for (const GoldenNegative& golden : golden_negatives()) {

@@ -12,6 +12,8 @@
 namespace tilewright::vta {
 namespace {
 
+constexpr std::int64_t kStepsBetweenCalls = 1 << 22;
+
 std::size_t lanes(std::int64_t count) { return static_cast<std::size_t>(count); }
 
 struct Reach {
@@ -189,7 +191,7 @@ std::optional<Fault> Chip::check_indices(const Instruction& instruction) const {
 }
 
 template <typename Step>
-void Chip::for_each_step(const Instruction& instruction, const Step& step) const {
+void Chip::for_each_step(const Instruction& instruction, const Step& step) {
   for (std::size_t outer = 0; outer < instruction.iter_out; ++outer) {
     for (std::size_t inner = 0; inner < instruction.iter_in; ++inner) {
       const std::size_t dst = outer * instruction.dst_factor_out + inner * instruction.dst_factor_in;
@@ -199,6 +201,8 @@ void Chip::for_each_step(const Instruction& instruction, const Step& step) const
         const MicroOp& uop = uops_[u];
         step(dst + uop.dst, src + uop.src, wgt + uop.wgt);
       }
+      untold_ += instruction.uop_end - instruction.uop_begin;
+      if (untold_ >= kStepsBetweenCalls && told_) told_(std::exchange(untold_, 0));
     }
   }
 }

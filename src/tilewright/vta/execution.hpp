@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "tilewright/vta/dram.hpp"
@@ -23,6 +25,10 @@ class Chip {
   // outside the buffers; then nothing was done.
   std::optional<Fault> run(const Instruction& instruction, Dram& dram, Profile& profile);
 
+  // Calls `told` with the number of GEMM and ALU steps since the last call, every few million of them, also inside one
+  // instruction. It may throw.
+  void tell_steps(std::function<void(std::int64_t)> told) { told_ = std::move(told); }
+
  private:
   template <typename Number>
   struct Operands {
@@ -36,7 +42,7 @@ class Chip {
   void reset(const Instruction& instruction);
   void alu(const Instruction& instruction);
   template <typename Step>
-  void for_each_step(const Instruction& instruction, const Step& step) const;
+  void for_each_step(const Instruction& instruction, const Step& step);
 
   Machine machine_;
   Encoding encoding_;
@@ -47,6 +53,8 @@ class Chip {
   Operands<std::int32_t> wide_;    // else
   std::vector<std::int32_t> acc_;
   std::vector<std::uint8_t> row_;  // on its way to or from DRAM
+  std::function<void(std::int64_t)> told_;
+  std::int64_t untold_ = 0;  // steps
 };
 
 }  // namespace tilewright::vta

@@ -13,7 +13,6 @@ namespace tilewright::vta {
 namespace {
 
 constexpr std::uint64_t kPageBytes = 4096;
-constexpr std::int64_t kStepsBetweenProgress = 1 << 22;
 constexpr std::uint64_t kMostDumpBytes = std::uint64_t{1} << 28;
 
 Fault section_fault(FaultKind kind, std::string sentence) {
@@ -134,8 +133,8 @@ std::optional<Fault> run_stream(const Section& section, const Machine& machine, 
   if (trace.fault) return trace.fault;
   std::int64_t steps = profile.gemm_steps + profile.alu_steps, told = steps, all = steps;
   for (const Instruction& instruction : stream) all += is_loop(instruction) ? steps_of(instruction) : 0;
+  if (options.progress) chip.tell_steps([&](std::int64_t more) { options.progress(told += more, all); });
   for (const std::uint32_t i : trace.order) {
-    if (options.progress && steps - told >= kStepsBetweenProgress) options.progress(told = steps, all);
     if (is_loop(stream[i]) && (steps += steps_of(stream[i])) > options.most_steps) {
       return blame(section_fault(FaultKind::TooLong, fmt::format("the program has made {} steps, expected at most {}", steps,
                                                                  options.most_steps)),
