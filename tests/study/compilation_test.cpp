@@ -4,6 +4,7 @@
 
 #include "../scratch.hpp"
 #include "tilewright/base/file.hpp"
+#include "tilewright/study/compilation_parts.hpp"
 #include "tilewright/study/run_directory.hpp"
 
 namespace tilewright {
@@ -60,6 +61,16 @@ TEST_F(Compilations, OfOneStepLeaveTheOthersToTheHost) {
   ASSERT_TRUE(study);
   EXPECT_EQ(study->plan.program_count(), 1U);
   EXPECT_EQ(verification_line(*study), "verified: 576 elements of 1 step equal");
+}
+
+TEST(StepsNeeded, AreThoseOnTheWayFromTheInput) {
+  QuantisedNetwork network;
+  network.steps.resize(6);  // 0 - 1 - 2 - 4, 1 - 3 - 4, 3 - 5
+  const std::vector<std::vector<std::size_t>> inputs = {{}, {0}, {1}, {1}, {2, 3}, {3}};
+  for (std::size_t step = 0; step < inputs.size(); ++step) network.steps[step].inputs = inputs[step];
+  EXPECT_EQ(steps_needed(network, 2), (std::vector<bool>{true, true, true, false, false, false}));
+  EXPECT_EQ(steps_needed(network, 4), (std::vector<bool>{true, true, true, true, true, false}));
+  EXPECT_EQ(steps_needed(network, 5), (std::vector<bool>{true, true, false, true, false, true}));
 }
 
 TEST_F(Compilations, ThatNobodyExecutedSaySo) {

@@ -60,10 +60,23 @@ void execute_and_compare(const vta::LayerProgram& built, const vta::Machine& mac
 
 using OnProgram = std::function<void(std::size_t step, const vta::Program& program)>;
 
+// The reference's results; when one step was asked for, only what it needs.
+QuantisedTensors reference_results(const std::vector<std::int8_t>& input, ThreadPool& threads,
+                                   const CompilationStudy& study) {
+  if (!study.only) return run(study.network, input, threads);
+  const std::vector<bool> needed = steps_needed(study.network, *study.only);
+  QuantisedTensors tensors(study.network.steps.size());
+  tensors[0] = input;
+  for (std::size_t index = 1; index <= *study.only; ++index) {
+    if (needed[index]) tensors[index] = run_step(study.network, index, tensors, threads);
+  }
+  return tensors;
+}
+
 // Each program by itself, fed with the reference's results: for one step, and where nothing is executed.
 void run_apart(const std::vector<std::int8_t>& input, const vta::ExecutionOptions& execution, const OnProgram& on_program,
                ThreadPool& threads, CompilationStudy& study) {
-  const QuantisedTensors expected = run(study.network, input, threads);
+  const QuantisedTensors expected = reference_results(input, threads, study);
   study.run.steps.resize(expected.size());
   for (std::size_t index = 1; index < expected.size(); ++index) {
     if (!study.plan.steps[index].schedule) continue;
@@ -108,6 +121,16 @@ Result<Done> write_results(const CompilationStudy& study, const CompileOptions& 
 }
 
 }  // namespace
+
+std::vector<bool> steps_needed(const QuantisedNetwork& network, std::size_t step) {
+  std::vector<bool> needed(network.steps.size(), false);
+  needed[step] = true;
+  for (std::size_t index = step + 1; index-- > 0;) {
+    if (!needed[index]) continue;
+    for (const std::size_t input : network.steps[index].inputs) needed[input] = true;
+  }
+  return needed;
+}
 
 Result<CompilationStudy> compile(CompilationJob job, const CompileOptions& options, RunContext& context) {
   TW_TRY([[maybe_unused]] const vta::TimingOptions timing, vta::check(options.timing, "memory"));
