@@ -80,7 +80,19 @@ void check_cycles(const GoldenCase& golden) {
     give_up(fmt::format("{} takes {} cycles, expected {}", golden.name, timing.cycles, run.stream_cycles.at(0)));
 }
 
+void check_pipelined_cycles() {
+  for (const GoldenPipelined& golden : golden_pipelined()) {
+    for (const GoldenPipelined::Run& run : golden.runs) {
+      const Timing timing = time_stream(golden.stream, golden_pipelined_machine(),
+                                        {.read_latency = run.read_latency, .write_latency = run.write_latency});
+      if (timing.cycles != run.cycles)
+        give_up(fmt::format("{} takes {} cycles, expected {}", golden.name, timing.cycles, run.cycles));
+    }
+  }
+}
+
 void time_timing(std::size_t rounds) {
+  check_pipelined_cycles();
   fmt::print(
       "timing only             instructions    sequential cycles, us, ns each     pipelined cycles, us, ns each, bursts\n");
   for (const char* name : {"gen_mix_b", "gen_mix_c", "micro_queue_full", "net_resnet18_c4", "net_resnet18_c5"}) {
