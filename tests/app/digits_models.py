@@ -1,5 +1,12 @@
-"""The networks of tests/data/digits as ONNX models: what train.py made of them, with inputs of another scale where asked for."""
+"""The networks of tests/data/digits as ONNX models: what train.py made of them, with inputs of another scale where asked for.
 
+digits_models.py NAME RANGE FOLDER      writes one with its data: cnn, centred, below, depthwise or residual, with pixels of 0 to RANGE
+"""
+
+import pathlib
+import sys
+
+import numpy_files
 from onnx_model import model, node, tensor
 
 OFFSETS = {"cnn": 0, "centred": 10, "below": 16, "depthwise": 0, "residual": 0}
@@ -74,3 +81,20 @@ def build(weights, name, scale=1 / 16):
     b.conv("b1", stride=2).relu().conv("b2").add_from(skip).relu()
     before = b.at
     return b.conv("c1").relu().add_from(before).end(average=True)
+
+
+def write(data, name, range_, folder):
+    """model.onnx, calibration.npz and labels.npz in `folder`, with pixels of 0 to `range_`, or as far around zero."""
+    scale = range_ / 16
+    folder.mkdir(parents=True, exist_ok=True)
+    weights, digits = numpy_files.from_npz(data / "networks.npz"), numpy_files.from_npz(data / "digits.npz")
+    (folder / "model.onnx").write_bytes(build(weights, name, scale))
+
+    def scaled(value):
+        return (value - OFFSETS[name]) * scale
+    numpy_files.to_npz(folder / "calibration.npz", {"X": digits["calibration"].map(scaled)})
+    numpy_files.to_npz(folder / "labels.npz", {"X": digits["X"].map(scaled), "y": (digits["y"], "i8")})
+
+
+if __name__ == "__main__":
+    write(pathlib.Path(__file__).parent.parent / "data" / "digits", sys.argv[1], float(sys.argv[2]), pathlib.Path(sys.argv[3]))

@@ -34,7 +34,7 @@ Result<int> compile_and_tell(const CompileArguments& arguments) {
     TW_TRY(RunDirectory opened, RunDirectory::open(arguments.output));
     context.directory = &directory.emplace(std::move(opened));
   }
-  TW_TRY(const CompilationStudy study, compile(std::move(job), arguments.options, context));
+  TW_TRY(const CompilationStudy study, compile(std::move(job), arguments.options, context, write_files));
   line.end();
   if (directory) {
     TW_TRY([[maybe_unused]] const Done ended, directory->end());
@@ -56,7 +56,7 @@ Verb compile_verb(const Command& command) {
   const std::string_view results = "Results";
   table.insert(table.end(), {{"output",
                               &arguments->output,
-                              "directory for programs, manifest.json, machine.json, listing.txt",
+                              "directory for programs, manifest.json, machine.json, listing.txt, accuracy.csv, accuracy.html",
                               {.group = results, .letter = "o", .recorded = false}},
                              threads_field(arguments->threads, "0 = all", results),
                              {"json", &arguments->json, "everything as JSON", {.group = results, .recorded = false}}});
@@ -68,7 +68,9 @@ Verb compile_verb(const Command& command) {
           "Exit codes: 0 done; 2 wrong input; 3 a program computes other numbers than the reference arithmetic;\n"
           "130 stopped by Ctrl-C, no program kept.\n" +
           examples_text({{"tilewright compile zoo:alexnet --input-size 64 -o runs/alexnet64", "a whole network, verified"},
-                         {"tilewright compile zoo:alexnet --layer conv3 -o runs/compiled", "one layer"}}),
+                         {"tilewright compile zoo:alexnet --layer conv3 -o runs/compiled", "one layer"},
+                         {"tilewright compile net.onnx --calibration images.npz --labels test.npz",
+                          "integers chosen by data, and how right they are"}}),
       .run = [arguments] {
         const Result<int> code = compile_and_tell(*arguments);
         return code ? *code : report(code.error());

@@ -1,11 +1,9 @@
 #include "tilewright/study/compilation.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
-#include "tilewright/base/csv.hpp"
 #include "tilewright/base/file.hpp"
 #include "tilewright/base/text.hpp"
 #include "tilewright/study/compilation_parts.hpp"
@@ -132,7 +130,8 @@ std::vector<bool> steps_needed(const QuantisedNetwork& network, std::size_t step
   return needed;
 }
 
-Result<CompilationStudy> compile(CompilationJob job, const CompileOptions& options, RunContext& context) {
+Result<CompilationStudy> compile(CompilationJob job, const CompileOptions& options, RunContext& context,
+                                 const WriteFiles& before_manifest) {
   TW_TRY([[maybe_unused]] const vta::TimingOptions timing, vta::check(options.timing, "memory"));
   if (context.directory != nullptr) {
     TW_TRY(const std::string record, compile_record(options, job.plan.machine));
@@ -171,8 +170,8 @@ Result<CompilationStudy> compile(CompilationJob job, const CompileOptions& optio
   if (context.directory != nullptr) {
     TW_TRY([[maybe_unused]] const Done machine,
            write_file(context.directory->path() / "machine.json", vta::to_json(study.plan.machine)));
-    if (study.accuracy) {
-      TW_TRY([[maybe_unused]] const Done told, write_file(context.directory->path() / "accuracy.csv", accuracy_csv(study)));
+    if (before_manifest) {
+      TW_TRY([[maybe_unused]] const Done told, before_manifest(study, context.directory->path()));
     }
   }
   TW_TRY([[maybe_unused]] const std::size_t programs, folder.close(to_json(study)));
@@ -187,18 +186,6 @@ std::vector<std::size_t> worst_steps(const CompilationStudy& study) {
   }
   std::ranges::stable_sort(worst, {}, [&](std::size_t index) { return study.accuracy->noise_ratio[index]; });
   return worst;
-}
-
-std::string accuracy_csv(const CompilationStudy& study) {
-  std::string text = "step,name,kind,on,snr_db\n";
-  for (std::size_t index = 0; study.accuracy && index < study.network.steps.size(); ++index) {
-    const QuantisedStep& step = study.network.steps[index];
-    const double ratio = study.accuracy->noise_ratio[index];
-    text += fmt::format("{},{},{},{},{}\n", index, csv_cell(step.name), name_of(step.kind),
-                        study.plan.steps[index].schedule ? "machine" : "host",
-                        std::isfinite(ratio) ? fmt::format("{:.2f}", ratio) : "");
-  }
-  return text;
 }
 
 std::string verification_line(const CompilationStudy& study) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,14 +64,15 @@ struct CompilationStudy {
 // Makes every program, executes it unless `no_verify`, and compares. Throws Stopped when the context says stop, and then
 // leaves no program behind; otherwise a run directory has the programs, machine.json, listing.txt and, last,
 // manifest.json.
-Result<CompilationStudy> compile(CompilationJob job, const CompileOptions& options, RunContext& context);
+// `before_manifest` may add files of its own.
+using WriteFiles = std::function<Result<Done>(const CompilationStudy& study, const std::filesystem::path& folder)>;
+Result<CompilationStudy> compile(CompilationJob job, const CompileOptions& options, RunContext& context,
+                                 const WriteFiles& before_manifest = {});
 
 // "verified: 25,088,000 elements of 22 steps equal", or the first difference, or that nobody looked.
 std::string verification_line(const CompilationStudy& study);
 // The steps that compute something, the least faithful to the real numbers first.
 std::vector<std::size_t> worst_steps(const CompilationStudy& study);
-// A line per step: index, name, kind, on, snr_db.
-std::string accuracy_csv(const CompilationStudy& study);
 // tilewright-manifest-1; `verification` is null where nothing was executed.
 std::string to_json(const CompilationStudy& study);
 
