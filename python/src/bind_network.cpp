@@ -270,7 +270,7 @@ void bind_network(nb::module_& module) {
         return take(std::move(network));
       },
       "source"_a, nb::kw_only(), "dims"_a = nb::none(), "batch"_a = 1,
-      nb::sig("def read_network(source: str | os.PathLike[str], *, dims: collections.abc.Mapping[str, int] | None = None, "
+      nb::sig("def read_network(source: str | os.PathLike[str], *, dims: dict[str, int] | None = None, "
               "batch: int = 1) -> Network"),
       "Reads a network: 'zoo:resnet18', or a file by its ending: .onnx, .yaml, .m (MAESTRO), .csv (GAMMA); several with + "
       "between them as one.\n\n"
@@ -283,7 +283,7 @@ void bind_network(nb::module_& module) {
         return take(network_from_onnx(bytes, name, options_from(dims, batch)));
       },
       "model"_a, "name"_a = "the model", nb::kw_only(), "dims"_a = nb::none(), "batch"_a = 1,
-      nb::sig("def network_from_onnx(model: bytes, name: str = 'the model', *, dims: collections.abc.Mapping[str, int] | "
+      nb::sig("def network_from_onnx(model: bytes, name: str = 'the model', *, dims: dict[str, int] | "
               "None = None, batch: int = 1) -> Network"),
       "The network of an ONNX model that is in memory; `name` is what sentences call it.");
   module.def(

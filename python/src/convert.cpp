@@ -15,7 +15,7 @@ namespace tilewright::python {
 namespace {
 
 std::string repr_of(nb::handle value) {
-  const std::string text = nb::cast<std::string>(nb::repr(value));
+  const std::string text = nb::repr(value).c_str();
   return text.size() <= 60 ? text : text.substr(0, 57) + "...";
 }
 
@@ -119,6 +119,12 @@ std::string unknown_field(const char* type, const std::string& word, const std::
                      join(fields, ", "));
 }
 
+std::string str_of(nb::handle value) {
+  const nb::object text = nb::steal(PyObject_Str(value.ptr()));
+  if (!text.is_valid()) throw nb::python_error();
+  return nb::cast<std::string>(text);
+}
+
 const char* keep(std::string text) {
   static std::mutex mutex;
   static std::deque<std::string> all;
@@ -141,7 +147,7 @@ std::string html_table(const std::string& title, const std::vector<std::pair<std
   for (const auto& [name, value] : fields) {
     if (value.is_none()) continue;
     rows += fmt::format("<tr><th style='text-align:left'>{}</th><td>{}</td></tr>", html_escaped(name),
-                        html_escaped(nb::cast<std::string>(nb::str(value))));
+                        html_escaped(str_of(value)));
   }
   return fmt::format("<table><caption>{}</caption>{}</table>", html_escaped(title), rows);
 }

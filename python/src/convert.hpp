@@ -153,6 +153,9 @@ Field(const char*, const char*, Access) -> Field<Access>;
 // "Layer has no field 'strid' (did you mean 'stride'?), expected some of …".
 std::string unknown_field(const char* type, const std::string& word, const std::vector<std::string>& fields);
 
+// str(value).
+std::string str_of(nb::handle value);
+
 // A string that lives as long as the process, for signatures and docstrings made of tables.
 const char* keep(std::string text);
 

@@ -35,8 +35,21 @@ def test_every_machine_of_the_zoo_is_written_and_read_back_equal(name, tmp_path)
 
 
 def test_a_layer_is_what_can_be_computed_by_hand():
-    layer = tw.Layer(name="a", out_channels=64, in_channels=3, in_height=224, in_width=224, kernel_height=7,
-                     kernel_width=7, stride_height=2, stride_width=2, pad_top=3, pad_bottom=3, pad_left=3, pad_right=3)
+    layer = tw.Layer(
+        name="a",
+        out_channels=64,
+        in_channels=3,
+        in_height=224,
+        in_width=224,
+        kernel_height=7,
+        kernel_width=7,
+        stride_height=2,
+        stride_width=2,
+        pad_top=3,
+        pad_bottom=3,
+        pad_left=3,
+        pad_right=3,
+    )
     assert (layer.out_height, layer.out_width) == (112, 112)
     assert layer.macs == 64 * 3 * 7 * 7 * 112 * 112
     assert layer.shape == "3x224x224 -> 64x112x112, 7x7/2"

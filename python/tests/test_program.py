@@ -30,6 +30,7 @@ def test_exit_codes_and_sentences_are_the_programs():
 
 def test_importing_takes_less_than_a_third_of_a_second():
     timed = "import time; t = time.perf_counter(); import tilewright; print(time.perf_counter() - t)"
-    seconds = min(float(subprocess.run([sys.executable, "-c", timed], capture_output=True, text=True, check=True).stdout)
-                  for _ in range(3))
+    seconds = min(
+        float(subprocess.run([sys.executable, "-c", timed], capture_output=True, text=True, check=True).stdout) for _ in range(3)
+    )
     assert seconds < 0.3

@@ -7,48 +7,118 @@
 docs/python.md is the guide.
 """
 
+import atexit
+from typing import TYPE_CHECKING, Any
+
 from tilewright import errors, zoo
 from tilewright._core import (
     Accelerator,
+    Cost,
     Layer,
+    LeveledCost,
     LeveledMachine,
+    LeveledMapping,
     MacArray,
+    Mapping,
     Network,
     NetworkLayer,
+    Parameter,
+    Searcher,
+    Space,
     StorageLevel,
     VtaMachine,
+    dataflow,
+    evaluate,
     leveled_machine,
     network_from_onnx,
     network_from_yaml,
     read_machine,
+    read_mapping,
     read_network,
+    searchers,
+    stop_everything,
     version,
 )
 from tilewright.errors import Error, Infeasible, InvalidInput, NotFound, SystemFailure
+from tilewright.runs import Points, Run, open_run
+from tilewright.spaces import codesign_spaces, evaluate_batch, space, spaces
+from tilewright.studies import Progress, Study, codesign, compare, compile, map, train
+
+if TYPE_CHECKING:
+    from tilewright import optuna, points, torch
+    from tilewright.points import OUTCOME, VERDICT
+    from tilewright.torch import from_torch
 
 __version__ = version
 
 __all__ = [
+    "OUTCOME",
+    "VERDICT",
     "Accelerator",
+    "Cost",
     "Error",
     "Infeasible",
     "InvalidInput",
     "Layer",
+    "LeveledCost",
     "LeveledMachine",
+    "LeveledMapping",
     "MacArray",
+    "Mapping",
     "Network",
     "NetworkLayer",
     "NotFound",
+    "Parameter",
+    "Points",
+    "Progress",
+    "Run",
+    "Searcher",
+    "Space",
     "StorageLevel",
+    "Study",
     "SystemFailure",
     "VtaMachine",
     "__version__",
+    "codesign",
+    "codesign_spaces",
+    "compare",
+    "compile",
+    "dataflow",
     "errors",
+    "evaluate",
+    "evaluate_batch",
+    "from_torch",
     "leveled_machine",
+    "map",
     "network_from_onnx",
     "network_from_yaml",
+    "open_run",
+    "optuna",
+    "points",
     "read_machine",
+    "read_mapping",
     "read_network",
+    "searchers",
+    "space",
+    "spaces",
+    "torch",
+    "train",
     "version",
     "zoo",
 ]
+
+atexit.register(stop_everything)  # a study that a thread left running ends before the interpreter does
+
+
+_LATER = {"OUTCOME": "points", "VERDICT": "points", "from_torch": "torch"}
+
+
+def __getattr__(name: str) -> Any:
+    """What takes time to import, or needs packages that not everybody has, is imported when it is asked for."""
+    import importlib
+
+    if name in _LATER:
+        return getattr(importlib.import_module(f"tilewright.{_LATER[name]}"), name)
+    if name in ("optuna", "points", "torch"):
+        return importlib.import_module(f"tilewright.{name}")
+    raise AttributeError(f"module 'tilewright' has no attribute '{name}'")

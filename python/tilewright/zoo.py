@@ -1,8 +1,8 @@
 """The networks and machines that come with the package, by name.
 
-    >>> import tilewright as tw
-    >>> tw.zoo.network("resnet18")
-    <Network resnet18: 21 layers of 12 shapes, 1.814 G MACs>
+>>> import tilewright as tw
+>>> tw.zoo.network("resnet18")
+<Network resnet18: 21 layers of 12 shapes, 1.814 G MACs>
 """
 
 from __future__ import annotations

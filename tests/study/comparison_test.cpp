@@ -69,6 +69,43 @@ TEST_F(Comparison, MeasuresEveryoneByTheBestKnown) {
   EXPECT_THAT(study.best, ElementsAre(*study.layers[0].best));
 }
 
+// Gives one and the same point for ever: what an audit is there to show.
+class Stubborn final : public PointSearcher {
+ public:
+  explicit Stubborn(const DesignSpace& space) {
+    Rng rng(1, "stubborn");
+    point_ = random_point(space, rng);
+  }
+  void ask(std::size_t, std::vector<Point>& points) override { points.push_back(point_); }
+  void tell(std::span<const Point>, std::span<const Verdict>) override {}
+  void notice(std::span<const Point>, std::span<const Verdict>) override {}
+
+ private:
+  Point point_;
+};
+
+TEST_F(Comparison, TakesSearchersOfTheCallerUnderTheSameLedgerAndAudit) {
+  const auto make = [](const SearchRequest& request, ThreadPool&) -> Result<std::unique_ptr<Searcher>> {
+    std::vector<std::unique_ptr<PointSearcher>> all;
+    for (const DesignSpace* space : request.spaces) all.push_back(std::make_unique<Stubborn>(*space));
+    return each_alone(std::move(all));
+  };
+  const std::vector<OwnSearcher> own = {{"stubborn", make}};
+  const ComparisonOptions options{.searches = {"stubborn", "random"}, .samples = 30, .seeds = 2};
+  const auto plan = plan_comparison(job(), options, threads_, own);
+  ASSERT_TRUE(plan) << plan.error().message;
+  RunContext context{threads_};
+  const ComparisonStudy study = *compare(*plan, context);
+  ASSERT_EQ(study.contenders.size(), 2U);
+  EXPECT_EQ(study.contenders[0].label, "stubborn");
+  EXPECT_EQ(study.contenders[0].audit->distinct, 1);
+  EXPECT_NEAR(study.contenders[0].repeated, 29.0 / 30, 1e-12);
+  EXPECT_GT(study.contenders[1].audit->distinct, 10);
+  const auto twice = plan_comparison(job(), options, threads_, {{"random", make}});
+  EXPECT_THAT(twice.error().message, HasSubstr("there is a searcher 'random' already"));
+  EXPECT_THAT(refusal(options), HasSubstr("searcher 'stubborn' is not known"));
+}
+
 TEST_F(Comparison, RemembersWhatOthersFound) {
   auto plan = plan_comparison(job(), {.searches = {"random"}, .samples = 20, .seeds = 1}, threads_);
   ASSERT_TRUE(plan);

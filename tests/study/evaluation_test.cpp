@@ -99,10 +99,18 @@ TEST(Points, OfARunAreStreamedInOrder) {
     ASSERT_TRUE(map(*job, request.search, context));
   }
   std::vector<std::string> columns;
+  std::vector<bool> numbers;
   std::size_t count = 0;
-  const auto keep = [&](const std::vector<std::string>& names) { columns = names; };
+  const auto keep = [&](const PointTable& table) {
+    columns = table.columns();
+    numbers = table.are_numbers();
+  };
   const auto see = [&](std::span<const PointCell> cells) {
     EXPECT_EQ(cells.size(), columns.size());
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const bool is_number = cells[i].text.empty() ? numbers[i] : cells[i].number;
+      EXPECT_EQ(is_number, numbers[i]) << columns[i];
+    }
     EXPECT_EQ(cells[0].text, "fc");
     return ++count < 5;  // enough
   };

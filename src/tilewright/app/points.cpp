@@ -53,8 +53,8 @@ int run_points(const PointsArguments& arguments) {
     return report(invalid("the directory of a run is missing, expected tilewright points DIR"));
   }
   std::vector<std::string> columns;
-  const auto on_columns = [&](const std::vector<std::string>& names) {
-    columns = names;
+  const auto on_columns = [&](const PointTable& table) {
+    columns = table.columns();
     if (!arguments.json) print(csv_line(columns));
   };
   const auto on_point = [&](std::span<const PointCell> cells) {

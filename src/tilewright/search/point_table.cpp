@@ -35,6 +35,18 @@ PointTable::PointTable(std::vector<Problem> problems, Objective objective, std::
   columns_.emplace_back("design");
 }
 
+std::vector<bool> PointTable::are_numbers() const {
+  std::vector<bool> numbers(columns_.size(), true);
+  numbers.front() = numbers.back() = false;                // layer, design
+  numbers[columns_.size() - metrics_.size() - 3] = false;  // status
+  for (std::size_t p = 0; p < problems_.size(); ++p) {
+    const std::vector<Parameter>& parameters = problems_[p].space->parameters();
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      numbers[places_[p][i]] = parameters[i].kind == ParameterKind::Ordinal;
+  }
+  return numbers;
+}
+
 Result<Done> PointTable::each(Store& store, const std::function<bool(std::span<const PointCell>)>& row) const {
   std::vector<PointCell> cells;
   bool going = true;

@@ -33,6 +33,8 @@ class PointTable {
   PointTable(std::vector<Problem> problems, Objective objective, std::vector<MetricColumn> metrics);
 
   const std::vector<std::string>& columns() const { return columns_; }
+  // By column: whether its cells are numbers where they are not empty.
+  std::vector<bool> are_numbers() const;
   // Row after row, one at a time: a run may have more points than memory. Ends early when `row` returns false.
   Result<Done> each(Store& store, const std::function<bool(std::span<const PointCell>)>& row) const;
 

@@ -37,10 +37,23 @@ std::vector<std::string> default_searches(ComparisonPlan& plan) {
   return names;
 }
 
-Result<std::vector<Contender>> read_searches(const ComparisonOptions& options, const Settings& settings,
-                                             ComparisonPlan& plan) {
+// Names of ours, and of the caller's. An Error when one means two.
+Result<std::vector<std::string>> known_searches(const std::vector<OwnSearcher>& own) {
   std::vector<std::string> known = {std::string(kTeamName)};
   for (const SearcherInfo& info : all_searchers()) known.emplace_back(info.name);
+  for (const OwnSearcher& searcher : own) {
+    if (std::ranges::find(known, searcher.name) != known.end()) {
+      return invalid(
+          fmt::format("there is a searcher '{}' already, expected another name for yours", printable(searcher.name)));
+    }
+    known.push_back(searcher.name);
+  }
+  return known;
+}
+
+Result<std::vector<Contender>> read_searches(const ComparisonOptions& options, const Settings& settings,
+                                             const std::vector<OwnSearcher>& own, ComparisonPlan& plan) {
+  TW_TRY(const std::vector<std::string> known, known_searches(own));
   std::vector<std::string> names = options.searches.empty() ? default_searches(plan) : options.searches;
   const bool has_team = std::ranges::find(names, kTeamName) != names.end();
   if (!options.from.empty() && !has_team) names.insert(names.begin(), std::string(kTeamName));
@@ -61,6 +74,7 @@ Result<std::vector<Contender>> read_searches(const ComparisonOptions& options, c
       contender.searcher = "agents";
       contender.has_team = true;
     }
+    if (const auto mine = std::ranges::find(own, name, &OwnSearcher::name); mine != own.end()) contender.make = mine->make;
     contenders.push_back(std::move(contender));
   }
   return contenders;
@@ -154,7 +168,8 @@ Result<Done> check_contenders(const ComparisonPlan& plan) {
   for (const Contender& contender : plan.contenders) {
     SearchRequest request{contender.searcher, plan.job.spaces(), plan.budgets.front(), plan.first_seed, contender.settings};
     if (contender.has_team) request.from = &*plan.team;
-    TW_TRY(const std::unique_ptr<Searcher> made, make_searcher(request, threads));
+    TW_TRY(const std::unique_ptr<Searcher> made,
+           contender.make ? contender.make(request, threads) : make_searcher(request, threads));
     if (contender.source != AssignmentSource::AsSet && !agents_story(*made)) {
       return invalid("agents.joint is off, so there is no one assignment to compare, expected it on");
     }
@@ -169,7 +184,8 @@ Result<Done> check_contenders(const ComparisonPlan& plan) {
 
 }  // namespace
 
-Result<ComparisonPlan> plan_comparison(const DesignJob& job, const ComparisonOptions& options, ThreadPool& threads) {
+Result<ComparisonPlan> plan_comparison(const DesignJob& job, const ComparisonOptions& options, ThreadPool& threads,
+                                       const std::vector<OwnSearcher>& own) {
   ComparisonPlan plan{.job = job};
   Settings settings;
   for (const std::string& text : options.settings) {
@@ -178,7 +194,7 @@ Result<ComparisonPlan> plan_comparison(const DesignJob& job, const ComparisonOpt
   TW_TRY(plan.budgets, read_budgets(options));
   if (!options.ablate) {
     if (!options.transfer_from.empty()) return invalid("--transfer-from is for --ablate transfer, which is not given");
-    TW_TRY(plan.contenders, read_searches(options, settings, plan));
+    TW_TRY(plan.contenders, read_searches(options, settings, own, plan));
   } else {
     TW_TRY(plan.contenders, read_ablation(options, settings));
   }
@@ -207,6 +223,7 @@ Result<ComparisonPlan> plan_comparison(const DesignJob& job, const ComparisonOpt
 Result<std::unique_ptr<Searcher>> make_contender(const ComparisonPlan& plan, const Contender& contender, std::int64_t budget,
                                                  std::uint64_t seed, ThreadPool& threads) {
   SearchRequest request{contender.searcher, plan.job.spaces(), budget, seed, contender.settings};
+  if (contender.make) return contender.make(request, threads);
   if (contender.has_team) request.from = &*plan.team;
   if (contender.source == AssignmentSource::RandomAsMany) {
     TW_TRY(const AgentAssignment clusters, clusters_of(plan.job, contender.settings, budget, seed, threads));

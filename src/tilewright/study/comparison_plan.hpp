@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,12 +22,21 @@ enum class AssignmentSource {
   OtherNetwork,  // clusters of the other network, explored with the same seed and budget
 };
 
+// A searcher that comes from the caller: made anew for every run, on the run's own thread. It is called by its name in
+// ComparisonOptions::searches, and judged under the same ledger and audit as ours.
+struct OwnSearcher {
+  std::string name;
+  std::function<Result<std::unique_ptr<Searcher>>(const SearchRequest& request, ThreadPool& threads)> make;
+};
+
 struct Contender {
   std::string label;     // "gamma", "assignment single"
   std::string searcher;  // as make_searcher knows it
   Settings settings;
   bool has_team = false;  // begins with the plan's team
   AssignmentSource source = AssignmentSource::AsSet;
+  std::function<Result<std::unique_ptr<Searcher>>(const SearchRequest& request, ThreadPool& threads)> make =
+      {};  // of OwnSearcher
 };
 
 struct ComparisonPlan {
@@ -46,7 +57,8 @@ struct ComparisonPlan {
 
 // An Error when anything is wrong that can be known before searching, the settings of every contender included. The job
 // outlives the plan.
-Result<ComparisonPlan> plan_comparison(const DesignJob& job, const ComparisonOptions& options, ThreadPool& threads);
+Result<ComparisonPlan> plan_comparison(const DesignJob& job, const ComparisonOptions& options, ThreadPool& threads,
+                                       const std::vector<OwnSearcher>& own = {});
 
 // The searcher of one run. `threads` outlives it.
 Result<std::unique_ptr<Searcher>> make_contender(const ComparisonPlan& plan, const Contender& contender, std::int64_t budget,

@@ -10,7 +10,8 @@
 
 namespace tilewright {
 
-// Searchers are compared on what they find by themselves.
+// What a comparison searches where nobody says anything: two levels, because searchers are compared on what they find by
+// themselves and not on what the classic dataflows add to a space.
 inline MappingOptions plain_comparison() {
   MappingOptions options;
   options.levels = LevelRange{2, 2};

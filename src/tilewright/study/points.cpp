@@ -17,7 +17,7 @@ Result<Done> stream(const PointTable& table, const fs::path& path, const OnColum
   if (!fs::exists(path, status))
     return invalid(fmt::format("{}: no such file, expected the points of a run", path.string()));
   TW_TRY(Store store, Store::open(path));
-  on_columns(table.columns());
+  on_columns(table);
   return table.each(store, on_point);
 }
 

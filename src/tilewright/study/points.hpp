@@ -12,8 +12,8 @@
 
 namespace tilewright {
 
-// Told once, before the first point; the columns live as long as the stream.
-using OnColumns = std::function<void(const std::vector<std::string>& columns)>;
+// Told once, before the first point, what the columns are; the table lives as long as the stream.
+using OnColumns = std::function<void(const PointTable& table)>;
 using OnPoint = std::function<bool(std::span<const PointCell> cells)>;  // false ends the stream
 
 // The points of all layers, or of the one that is named, in the order they became known. An Error when the directory holds
