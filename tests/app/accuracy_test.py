@@ -86,14 +86,14 @@ class AccuracyTest(unittest.TestCase):
 
 
 class Digits(AccuracyTest):
-    def check(self, name, range_, loses):
+    def check(self, name, range_, loses, right=0.97, correlated=0.999):
         self.write(name, range_)
         result = self.by_data()
         self.assertTrue(result["verification"]["equal"])
-        self.assertGreater(result["float_accuracy"], 0.97)
+        self.assertGreater(result["float_accuracy"], right)
         self.assertGreaterEqual(result["accuracy"], result["float_accuracy"] - loses, (name, range_))
         self.assertGreater(result["agreement"], 0.985)
-        self.assertGreater(result["correlation"], 0.999)
+        self.assertGreater(result["correlation"], correlated)
         self.assertEqual(result["images"], 360)
         return result
 
@@ -115,6 +115,17 @@ class Digits(AccuracyTest):
     def test_residual(self):
         result = self.check("residual", 16, 0.02)
         self.assertEqual([step["stands_for"] for step in result["steps"] if "stands_for" in step], ["add", "average pool"])
+
+    def test_vision_transformer(self):
+        result = self.check("transformer", 255, 0.02, right=0.95, correlated=0.995)
+        on = {step["name"]: step.get("on") for step in result["steps"]}
+        for layer in ("qkv", "proj", "up", "down"):  # products of tokens are the machine's
+            self.assertEqual(on["block1/" + layer], "machine")
+        host = [step for step in result["steps"] if step["kind"] == "host"]
+        self.assertTrue(any("Softmax" in step["host"][0]["why"] for step in host))
+        self.assertTrue(all(step["host_operations"] > 0 for step in host))
+        noise = self.compiled("--no-verify")  # what is on the host needs no data
+        self.assertEqual((noise["calibration"], noise["input_range"]["assumed"], noise["accuracy"]), ("noise", True, None))
 
     def test_methods(self):
         self.write("depthwise", 16)
@@ -243,7 +254,7 @@ class AgainstOnnxRuntime(AccuracyTest):
 
     def test_real_numbers_and_integers(self):
         answers, ours = self.folder / "theirs.npy", self.folder / "ours.npy"
-        for name, range_ in (("cnn", 255), ("below", 16), ("depthwise", 1), ("residual", 16)):
+        for name, range_ in (("cnn", 255), ("below", 16), ("depthwise", 1), ("residual", 16), ("transformer", 16)):
             with self.subTest(name=name):
                 self.write(name, range_)
                 result = self.by_data("--no-verify", "--write-outputs", ours)

@@ -85,7 +85,8 @@ TEST(ArrayFile, NumPysOwnFile) {
 
 TEST(ArrayFile, Folders) {
   const Scratch scratch;
-  EXPECT_EQ(ArrayFile::read(scratch.path()).error().message, scratch.path().string() + ": has no .npy file, expected one per array");
+  EXPECT_EQ(ArrayFile::read(scratch.path()).error().message,
+            scratch.path().string() + ": has no .npy file, expected one per array");
   ASSERT_TRUE(write_file(scratch / "b.npy", to_npy({{1}, {2}})));
   ASSERT_TRUE(write_file(scratch / "a.npy", to_npy({{1}, {1}})));
   const Result<ArrayFile> folder = ArrayFile::read(scratch.path());
@@ -102,9 +103,11 @@ TEST(ArrayFile, RefusesInOneSentence) {
   EXPECT_EQ(refusal(npy(header("<f4", "(2,)"), "1234")), "a.npy: has 4 bytes of numbers, expected 8 for the shape 2");
   EXPECT_EQ(refusal(npy(header("<c8", "(1,)"), "12345678")),
             "a.npy: has numbers of type '<c8', expected floats of 4 or 8 bytes or integers: use astype('float32')");
-  EXPECT_EQ(refusal(npy(header("|O", "(1,)"), "12345678")), "a.npy: has a header that is not NumPy's, expected descr, fortran_order and shape");
+  EXPECT_EQ(refusal(npy(header("|O", "(1,)"), "12345678")),
+            "a.npy: has a header that is not NumPy's, expected descr, fortran_order and shape");
   EXPECT_EQ(refusal(npy(header("<f4", "(3000000000, 3000000000)"), "")), "a.npy: has more than 2^31 numbers");
-  EXPECT_EQ(refusal(npy(header("<f4", "(-1,)"), "1234")), "a.npy: has a header that is not NumPy's, expected descr, fortran_order and shape");
+  EXPECT_EQ(refusal(npy(header("<f4", "(-1,)"), "1234")),
+            "a.npy: has a header that is not NumPy's, expected descr, fortran_order and shape");
 }
 
 // Every cut and every changed byte of a real file ends in a sentence or in the arrays that it had: checksums are compared.
@@ -123,7 +126,7 @@ TEST(ArrayFile, DamagedFiles) {
     }
   };
   for (std::size_t size = 0; size < whole.size(); size += 131) check(whole.substr(0, size));
-  for (std::size_t at = 0; at < whole.size(); at += at + 400 > whole.size() ? 1 : 97) {
+  for (std::size_t at = 0; at<whole.size(); at += at + 400> whole.size() ? 1 : 97) {
     std::string changed = whole;
     changed[at] = static_cast<char>(changed[at] ^ 0x41);
     check(changed);

@@ -26,9 +26,11 @@ std::size_t add_convolution(Draft& draft, std::size_t input, ConvolutionShape sh
   Layer layer = convolution("conv" + std::to_string(draft.steps.size()), shape);
   layer.pad_top = layer.pad_bottom = layer.pad_left = layer.pad_right = pad;
   const std::size_t index = add_product(draft, layer, {input});
-  const double spread = std::sqrt(2.0 / static_cast<double>(layer.in_channels / layer.groups * layer.kernel_height * layer.kernel_width));
+  const double spread =
+      std::sqrt(2.0 / static_cast<double>(layer.in_channels / layer.groups * layer.kernel_height * layer.kernel_width));
   for (std::int64_t i = 0; i < tensor_sizes(layer).weight.value; ++i) {
-    draft.steps[index].weight.push_back(static_cast<float>(spread * (rng.uniform() + rng.uniform() + rng.uniform() - 1.5) * 2));
+    draft.steps[index].weight.push_back(
+        static_cast<float>(spread * (rng.uniform() + rng.uniform() + rng.uniform() - 1.5) * 2));
   }
   for (std::int64_t k = 0; k < layer.out_channels; ++k) draft.steps[index].bias.push_back(rng.uniform() - 0.5);
   return index;
@@ -95,7 +97,15 @@ TEST(RangeOf, MeanSquareGivesUpRareEndsOnly) {
 TEST(RealReference, ConvolutionsAreTheirDefinition) {
   Rng rng(3, "real");
   Draft draft = empty_draft(6, 7);
-  add_convolution(draft, 0, {.out_channels = 4, .in_channels = 6, .in_height = 7, .in_width = 7, .kernel_height = 3, .kernel_width = 3, .groups = 2}, 1, rng);
+  add_convolution(draft, 0,
+                  {.out_channels = 4,
+                   .in_channels = 6,
+                   .in_height = 7,
+                   .in_width = 7,
+                   .kernel_height = 3,
+                   .kernel_width = 3,
+                   .groups = 2},
+                  1, rng);
   ThreadPool pool(1);
   const Images seen = images(draft, -1, 1, 1);
   const Result<RealNetwork> real = real_network(draft);
@@ -126,7 +136,9 @@ TEST(DataCalibration, BordersOfShiftedImages) {
   for (const auto& [low, high] : {std::pair(0.0, 255.0), {-9.0, -3.0}, {-1.0, 1.0}, {100.0, 116.0}}) {
     Rng rng(4, "borders");
     Draft draft = empty_draft(2, 6);
-    add_convolution(draft, 0, {.out_channels = 8, .in_channels = 2, .in_height = 6, .in_width = 6, .kernel_height = 3, .kernel_width = 3}, 1, rng);
+    add_convolution(
+        draft, 0,
+        {.out_channels = 8, .in_channels = 2, .in_height = 6, .in_width = 6, .kernel_height = 3, .kernel_width = 3}, 1, rng);
     const Case both = calibrated(draft, low, high);
     EXPECT_GT(both.held.noise_ratio[1], 33) << low;
     ThreadPool pool(1);
@@ -134,7 +146,8 @@ TEST(DataCalibration, BordersOfShiftedImages) {
     const RealTensors expected{batch_of(held, draft.input, 0)};
     const std::vector<float> real = run_real_step(both.real, 1, expected, pool);
     const QuantisedStep& step = both.integers.steps[1];
-    const std::vector<float> is = real_values(step, run_step(both.integers, 1, {integers_of(both.integers.steps[0], expected[0])}, pool));
+    const std::vector<float> is =
+        real_values(step, run_step(both.integers, 1, {integers_of(both.integers.steps[0], expected[0])}, pool));
     for (std::size_t i = 0; i < is.size(); ++i) EXPECT_NEAR(is[i], real[i], 4 * scale_at(step, i / 36)) << low << " " << i;
   }
 }
@@ -145,10 +158,13 @@ TEST(DataCalibration, ChannelsHaveScalesOfTheirOwn) {
   const auto network = [](float factor) {
     Rng rng(5, "channels");
     Draft draft = empty_draft(3, 6);
-    const std::size_t first = add_convolution(draft, 0, {.out_channels = 4, .in_channels = 3, .in_height = 6, .in_width = 6, .kernel_height = 3, .kernel_width = 3}, 1, rng);
+    const std::size_t first = add_convolution(
+        draft, 0,
+        {.out_channels = 4, .in_channels = 3, .in_height = 6, .in_width = 6, .kernel_height = 3, .kernel_width = 3}, 1, rng);
     for (std::size_t i = 54; i < 81; ++i) draft.steps[first].weight[i] *= factor;
     draft.steps[first].bias[2] *= factor;
-    const std::size_t second = add_convolution(draft, add_relu(draft, first), {.out_channels = 4, .in_channels = 4, .in_height = 6, .in_width = 6}, 0, rng);
+    const std::size_t second = add_convolution(draft, add_relu(draft, first),
+                                               {.out_channels = 4, .in_channels = 4, .in_height = 6, .in_width = 6}, 0, rng);
     for (std::size_t i = 2; i < 16; i += 4) draft.steps[second].weight[i] /= factor;
     return calibrated(draft, -2, 2);
   };
@@ -162,7 +178,13 @@ TEST(DataCalibration, EveryKindOfStep) {
   Rng rng(6, "kinds");
   Draft draft = empty_draft(3, 8);
   const auto side = [](std::int64_t out, std::int64_t in, std::int64_t size, std::int64_t kernel, std::int64_t groups = 1) {
-    return ConvolutionShape{.out_channels = out, .in_channels = in, .in_height = size, .in_width = size, .kernel_height = kernel, .kernel_width = kernel, .groups = groups};
+    return ConvolutionShape{.out_channels = out,
+                            .in_channels = in,
+                            .in_height = size,
+                            .in_width = size,
+                            .kernel_height = kernel,
+                            .kernel_width = kernel,
+                            .groups = groups};
   };
   const std::size_t first = add_relu(draft, add_convolution(draft, 0, side(12, 3, 8, 3), 1, rng), 6);
   const std::size_t depthwise = add_relu(draft, add_convolution(draft, first, side(12, 12, 8, 3, 12), 1, rng));
@@ -189,7 +211,8 @@ TEST(DataCalibration, EveryKindOfStep) {
       }
       EXPECT_GT(both.held.correlation, 0.99);
       const Macs layers = macs(both.integers);
-      EXPECT_EQ(layers.value, 64 * (12 * 27 + 12 * 9 + 144) + 16 * 16 * 24 * 9 + 80);  // sums, clips and averages are no layers
+      EXPECT_EQ(layers.value,
+                64 * (12 * 27 + 12 * 9 + 144) + 16 * 16 * 24 * 9 + 80);  // sums, clips and averages are no layers
     }
   }
 }
@@ -202,7 +225,12 @@ TEST(DataCalibration, BiasCorrectionTakesMeansBack) {
     Draft draft = empty_draft(2, 8);
     std::size_t at = 0;
     for (int i = 0; i < 4; ++i) {
-      const ConvolutionShape shape{.out_channels = 4, .in_channels = i == 0 ? 2 : 4, .in_height = 8, .in_width = 8, .kernel_height = 3, .kernel_width = 3};
+      const ConvolutionShape shape{.out_channels = 4,
+                                   .in_channels = i == 0 ? 2 : 4,
+                                   .in_height = 8,
+                                   .in_width = 8,
+                                   .kernel_height = 3,
+                                   .kernel_width = 3};
       at = add_relu(draft, add_convolution(draft, at, shape, 1, rng));
     }
     const auto offset = [&](bool corrects) {
@@ -231,10 +259,12 @@ TEST(DataCalibration, BiasCorrectionTakesMeansBack) {
 TEST(DataCalibration, DeadChannelsAndEmptyWeights) {
   Rng rng(7, "dead");
   Draft draft = empty_draft(2, 4);
-  const std::size_t first = add_convolution(draft, 0, {.out_channels = 3, .in_channels = 2, .in_height = 4, .in_width = 4}, 0, rng);
+  const std::size_t first =
+      add_convolution(draft, 0, {.out_channels = 3, .in_channels = 2, .in_height = 4, .in_width = 4}, 0, rng);
   for (std::size_t i = 0; i < 2; ++i) draft.steps[first].weight[i] = 0;
   draft.steps[first].bias = {-3, 0, 0};
-  add_convolution(draft, add_relu(draft, first), {.out_channels = 2, .in_channels = 3, .in_height = 4, .in_width = 4}, 0, rng);
+  add_convolution(draft, add_relu(draft, first), {.out_channels = 2, .in_channels = 3, .in_height = 4, .in_width = 4}, 0,
+                  rng);
   EXPECT_GT(calibrated(draft, -1, 1).held.noise_ratio.back(), 30);
   EXPECT_TRUE(std::isinf(calibrated(draft, 0, 0).held.noise_ratio[0]));  // a black image
 }
@@ -242,8 +272,9 @@ TEST(DataCalibration, DeadChannelsAndEmptyWeights) {
 TEST(DataCalibration, RefusesProductsOfTwoTensors) {
   Draft draft = empty_draft(1, 4);
   add_product(draft, matrix_multiply("product", {.rows = 4, .inner = 4, .columns = 4}), {0, 0});
-  EXPECT_EQ(calibrated_form(draft).error().message,
-            "net: step 'product': is a product of two tensors, expected constant weights: calibration by data has no form for it");
+  EXPECT_EQ(
+      calibrated_form(draft).error().message,
+      "net: step 'product': is a product of two tensors, expected constant weights: calibration by data has no form for it");
 }
 
 TEST(Accuracy, CountsAnswers) {

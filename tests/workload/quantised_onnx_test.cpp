@@ -319,7 +319,7 @@ TEST(QuantisedOnnx, WhatHasNoIntegerFormIsNamed) {
   EXPECT_EQ(sentence([](ModelBuilder& m) {
               m.node("Mul", {"x", "x"}, {"y"}).named("square");
             }),
-            "model.onnx: node 'square' (Mul): combines two tensors of the network, expected a constant or Add");
+            "model: step 'square': is computed by the host in real numbers (Mul), expected steps in integers only");
   EXPECT_EQ(
       sentence([](ModelBuilder& m) {
         m.node("AveragePool", {"x"}, {"y"}).named("mean").with("kernel_shape", Ints{3, 3}).with("pads", Ints{1, 1, 1, 1});

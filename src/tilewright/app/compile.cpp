@@ -54,12 +54,13 @@ Verb compile_verb(const Command& command) {
   arguments->options.command = command;
   OptionTable table = options_of(arguments->options);
   const std::string_view results = "Results";
-  table.insert(table.end(), {{"output",
-                              &arguments->output,
-                              "directory for programs, manifest.json, machine.json, listing.txt, accuracy.csv, accuracy.html",
-                              {.group = results, .letter = "o", .recorded = false}},
-                             threads_field(arguments->threads, "0 = all", results),
-                             {"json", &arguments->json, "everything as JSON", {.group = results, .recorded = false}}});
+  table.insert(table.end(),
+               {{"output",
+                 &arguments->output,
+                 "directory for programs, manifest.json, machine.json, listing.txt, accuracy.csv, accuracy.html",
+                 {.group = results, .letter = "o", .recorded = false}},
+                threads_field(arguments->threads, "0 = all", results),
+                {"json", &arguments->json, "everything as JSON", {.group = results, .recorded = false}}});
   return {
       .name = "compile",
       .summary = "a whole network as programs of a VTA-class machine, verified",

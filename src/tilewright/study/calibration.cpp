@@ -117,16 +117,28 @@ Result<Calibrated> calibrate(Draft draft, const CalibrationFiles& files, ThreadP
   if (!has_data) {
     // An integer model tells its own scales; the form that says so is only made when it may.
     const bool may_know = std::ranges::any_of(form.steps, [](const DraftStep& step) { return step.range_is_known; });
-    Result<RealNetwork> real = may_know && !files.range_is_told ? calibrated_form(form) : Result<RealNetwork>(invalid(""));
-    if (!real || !real->draft.steps[0].range_is_known) {
+    // What the host computes in real numbers needs its ranges looked at.
+    const bool has_host =
+        std::ranges::any_of(form.steps, [](const DraftStep& step) { return step.step.kind == StepKind::Host; });
+    if (!(may_know && !files.range_is_told) && !has_host) {
       TW_TRY(result, calibrated_with_noise(std::move(draft), files, pool));
       TW_TRY([[maybe_unused]] const Done read, read_labels(files, result));
       return result;
     }
-    result.real = std::move(real).value();
+    TW_TRY(RealNetwork real, calibrated_form(form));
+    const bool knows = real.draft.steps[0].range_is_known && !files.range_is_told;
+    if (!knows && !has_host) {
+      TW_TRY(result, calibrated_with_noise(std::move(draft), files, pool));
+      TW_TRY([[maybe_unused]] const Done read, read_labels(files, result));
+      return result;
+    }
+    result.real = std::move(real);
     const DraftStep& input = result.real->draft.steps[0];
-    result.real->draft.input_range = {input.low, input.high};
-    result.by = "model";
+    if (knows) {
+      result.real->draft.input_range = {input.low, input.high};
+      result.by = "model";
+    }
+    result.range_is_assumed = !knows && !files.range_is_told;
     const DataCalibration choice{.ranges = {.method = RangeMethod::MinMax}, .corrects_bias = false};
     TW_TRY(result.network, quantise(*result.real, noise(result.real->draft, files.seed), choice, pool));
     result.first = random_input(result.network, files.seed);
@@ -140,9 +152,9 @@ Result<Calibrated> calibrate(Draft draft, const CalibrationFiles& files, ThreadP
     result.first = integers_of(result.network.steps[0], input_of(*result.real, result.images, 0));
     const auto [least, most] = std::ranges::minmax_element(result.images.values);
     result.real->draft.input_range = {*least, *most};
+    result.range_is_assumed = false;
   }
   result.input = result.real->draft.input_range;
-  result.range_is_assumed = false;
   TW_TRY([[maybe_unused]] const Done read, read_labels(files, result));
   return result;
 }

@@ -87,6 +87,8 @@ Result<StepPlan> plan_step(const QuantisedNetwork& network, const QuantisedStep&
       return StepPlan{{}, "nothing is computed but a shift per input: channels move between blocks"};
     case StepKind::Table:
       return StepPlan{{}, "the instruction set cannot look up tables"};
+    case StepKind::Host:
+      return StepPlan{{}, fmt::format("{} in single precision, between integers", step.host->operators())};
   }
   return StepPlan{};
 }

@@ -119,9 +119,10 @@ ManifestJson step_json(const QuantisedNetwork& network, const NetworkPlan& plan,
     json["bias"] = !step.bias.empty();
     json["residual"] = step.has_residual;
   }
+  if (step.kind == StepKind::Host) json["host_operations"] = step.host->operations();
   if (step.kind == StepKind::MaxPool) json["window"] = window_json(step.window);
   if (!step.alignment.empty()) json["alignment"] = step.alignment;
-  if (step.kind != StepKind::MaxPool && step.kind != StepKind::Flatten) {
+  if (step.kind != StepKind::MaxPool && step.kind != StepKind::Flatten && step.kind != StepKind::Host) {
     json["shift"] = step.shift;
     json["clip"] = {step.low, step.high};
   }

@@ -156,7 +156,8 @@ std::vector<StepStatistics> statistics_of(const RealNetwork& network, const Imag
   std::vector<std::vector<std::vector<std::uint32_t>>> bins(all.size());
   for (std::size_t step = 1; step < all.size(); ++step) {
     const StepKind kind = network.draft.steps[step].step.kind;
-    if (kind != StepKind::Product && kind != StepKind::Table) continue;  // the others keep their input's integers
+    if (kind != StepKind::Product && kind != StepKind::Table && kind != StepKind::Host)
+      continue;  // the others keep their input's integers
     bins[step].assign(all[step].size(), std::vector<std::uint32_t>(kBins, 0));
   }
   run_all(network, images, pool, [&](std::size_t step, const std::vector<float>*, const std::vector<float>& result) {

@@ -91,6 +91,12 @@ class GridChooser {
         return step.is_average ? choose_average(index) : choose_product(index);
       case StepKind::Table:
         return choose_table(index);
+      case StepKind::Host:
+        for (const Wanted& channel : wanted(index)) {
+          step.grid.scale.push_back(channel.scale());
+          step.grid.zero.push_back(channel.zero(channel.scale()));
+        }
+        break;
       case StepKind::Concat:
         step.alignment.assign(step.inputs.size(), 0);
         for (std::size_t i = 0; i < step.inputs.size(); ++i) append(step.grid, input(step, i), 1);

@@ -73,6 +73,10 @@ class Calibration {
     for (const std::size_t from : step.inputs) {
       if (from >= index) return complain("is fed by itself or a later step, expected an earlier one");
     }
+    if (step.kind == StepKind::Host) {
+      return complain(fmt::format("is computed by the host in real numbers ({}), expected steps in integers only",
+                                  step.host->operators()));
+    }
     if (!draft.weight.empty()) {
       for (const float weight : draft.weight) {
         if (!std::isfinite(weight)) return complain("a weight is not a finite number, expected every weight to be one");

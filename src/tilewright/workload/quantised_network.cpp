@@ -11,8 +11,8 @@
 namespace tilewright {
 namespace {
 
-constexpr std::array<std::string_view, 8> kStepNames{"input",    "product", "add",    "clip",
-                                                     "max_pool", "flatten", "concat", "table"};
+constexpr std::array<std::string_view, 9> kStepNames{"input",   "product", "add",   "clip", "max_pool",
+                                                     "flatten", "concat",  "table", "host"};
 constexpr std::int64_t kMostElements = std::int64_t{1} << 31;  // of one tensor
 constexpr int kMostShift = 31;
 
@@ -35,7 +35,7 @@ class StepChecker {
   StepChecker(const QuantisedNetwork& network, const QuantisedStep& step) : network_(network), step_(step) {}
 
   Result<TensorShape> shape() const {
-    if (step_.kind == StepKind::Input) return step_.shape;
+    if (step_.kind == StepKind::Input || step_.kind == StepKind::Host) return step_.shape;
     switch (step_.kind) {
       case StepKind::Product:
         return product();
@@ -68,6 +68,7 @@ class StepChecker {
       case StepKind::Add:
         return {2, 2};
       case StepKind::Concat:
+      case StepKind::Host:
         return {1, 1000};
       default:
         return {1, 1};

@@ -12,11 +12,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tilewright/base/result.hpp"
+#include "tilewright/workload/host_graph.hpp"
 #include "tilewright/workload/layer.hpp"
 #include "tilewright/workload/network.hpp"
 
@@ -40,6 +42,7 @@ enum class StepKind : std::uint8_t {
   Flatten,  // channels, rows and columns become channels
   Concat,   // along the channels
   Table,    // each value is looked up: any function of one number
+  Host,     // a piece of the network in real numbers
 };
 std::string_view name_of(StepKind kind);  // "product"
 
@@ -85,7 +88,8 @@ struct QuantisedStep {
   // Left shifts of the inputs before they are summed (right shifts when negative): both of Add, the residual's of Product.
   // Of Concat: right shifts, rounded and clipped.
   std::vector<int> alignment;
-  int shift = 0;  // to the right; to the left when negative
+  std::shared_ptr<const HostGraph> host;  // Host
+  int shift = 0;                          // to the right; to the left when negative
   int low = -128, high = 127;
   std::vector<std::int8_t> table;  // Table: 256 results, that of -128 first; of all channels, or for each
 };

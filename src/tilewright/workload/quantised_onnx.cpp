@@ -1,6 +1,7 @@
 #include "tilewright/workload/quantised_onnx.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "tilewright/workload/onnx_convolution.hpp"
@@ -31,7 +32,12 @@ std::optional<std::size_t> DraftConverter::step_of(const Node& node, std::size_t
 Result<std::optional<Constant>> DraftConverter::constant(const Node& node, std::size_t input) {
   if (input >= node.inputs.size() || node.inputs[input] == kNone) return std::optional<Constant>();
   if (const auto found = constants_.find(node.inputs[input]); found != constants_.end()) return std::optional(found->second);
-  return weights_.find(input_name(node, input));
+  TW_TRY(std::optional<Constant> found, weights_.find(input_name(node, input)));
+  const NodeView view{graph_, node};
+  if (found || view.elements(input) == nullptr || view.shape(input) == nullptr) return found;
+  const std::vector<double>& elements = *view.elements(input);  // small ones that follow from shapes
+  if (std::ranges::any_of(elements, [](double element) { return std::isnan(element); })) return found;
+  return std::optional(Constant{*view.shape(input), {elements.begin(), elements.end()}});
 }
 
 Result<Constant> DraftConverter::needed_constant(const Node& node, std::size_t input, std::string_view what) {
@@ -93,13 +99,9 @@ Result<Done> DraftConverter::add_input() {
   return Done{};
 }
 
-Result<Done> DraftConverter::convert_node(const Node& node) {
+// The form of a node that integers have, whose inputs are steps.
+Result<Done> DraftConverter::convert_to_steps(const Node& node) {
   const std::string_view op = kind(node);
-  if (node.outputs.empty() || node.outputs[0] == kNone) return Done{};  // nobody reads it
-  bool reads_values = false;
-  for (std::size_t i = 0; i < node.inputs.size(); ++i) reads_values = reads_values || step_of(node, i).has_value();
-  if (!reads_values) return convert_constant(node);
-  if (op == "Shape" || op == "Size") return Done{};
   if (op == "ConvTranspose")
     return complain(node, "is a transposed convolution, expected a convolution or a Resize before one");
   if (is_convolution(op)) return convert_convolution(node);
@@ -120,23 +122,75 @@ Result<Done> DraftConverter::convert_node(const Node& node) {
   if (op == "Pad") return convert_pad(node);
   if (op == "QuantizeLinear" || op == "DequantizeLinear" || op == "DynamicQuantizeLinear") return convert_quantise(node);
   if (has_function(op)) return convert_function(node);
-  const bool is_last = node.outputs.size() == 1 && node.outputs[0] != kNone && readers_of(node.outputs[0]) <= 1;
-  if (is_last && (op == "Softmax" || op == "LogSoftmax" || op == "ArgMax")) {
-    draft_.notes.push_back(node.op + " " + onnx_file::quoted_name(node.name) +
-                           " was left out: the network ends with what it reads");
-    set(node, *step_of(node, 0));
-    return Done{};
-  }
   return complain(node,
                   "has no integer form here, expected convolutions, matrix products with constant weights, Add, "
                   "Concat, pools, or functions of one number");
+}
+
+Result<Done> DraftConverter::convert_node(const Node& node) {
+  const std::string_view op = kind(node);
+  if (node.outputs.empty() || node.outputs[0] == kNone) return Done{};  // nobody reads it
+  if (op == "Shape" || op == "Size") return Done{};
+  bool reads_steps = false;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) reads_steps = reads_steps || step_of(node, i).has_value();
+  if (!reads_steps && !reads_expression(node)) return convert_constant(node);
+  const bool is_last = node.outputs.size() == 1 && node.outputs[0] != kNone && readers_of(node.outputs[0]) <= 1;
+  const bool is_answer = is_output(node.outputs[0]);
+  if (is_last && (op == "LogSoftmax" || op == "ArgMax" || (op == "Softmax" && is_answer))) {
+    draft_.notes.push_back(node.op + " " + onnx_file::quoted_name(node.name) +
+                           " was left out: the network ends with what it reads");
+    TW_TRY([[maybe_unused]] const Done settled, settle(node, 0, false));
+    set(node, *step_of(node, 0));
+    return Done{};
+  }
+  TW_TRY(const bool has_weights, reads_weights(node));
+  const bool is_machines = is_convolution(op) || has_weights || op == "BatchNormalization" || op.ends_with("Pool");
+  const Dims* left = NodeView{graph_, node}.shape(0);
+  const bool as_rows = has_weights && left != nullptr && left->size() > 2;
+  for (std::size_t i = 0; is_machines && i < node.inputs.size(); ++i) {
+    TW_TRY([[maybe_unused]] const Done settled, settle(node, i, as_rows && i == 0));
+  }
+  TW_TRY([[maybe_unused]] const Done settled, settle_sum(node));
+  const bool by_number = binary_operator(op) || op == "Relu" || op == "Clip" || has_function(op) || op == "Identity" ||
+                         op == "Dropout" || op == "Cast" || op.find("Quantize") != std::string_view::npos || has_weights;
+  bool has_rows = false;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) has_rows = has_rows || is_rows(node, i);
+  if (reads_expression(node) || (has_rows && !by_number)) return convert_host(node);
+  const Result<Done> converted = convert_to_steps(node);
+  if (converted || !is_host_operator(op)) return converted;
+  const Result<Done> on_host = convert_host(node);
+  return on_host ? on_host : converted;
+}
+
+bool DraftConverter::is_output(std::size_t tensor) const {
+  return std::ranges::any_of(weights_.outputs(), [&](const std::string& output) {
+    const auto found = names_.find(output);
+    return found != names_.end() && found->second == tensor;
+  });
+}
+
+// A product whose right side is a constant matrix.
+Result<bool> DraftConverter::reads_weights(const Node& node) {
+  const std::string_view op = kind(node);
+  if (!is_product(op)) return false;
+  if (op != "MatMul") return true;
+  TW_TRY(const std::optional<Constant> right, constant(node, 1));
+  return right && right->shape.size() == 2;
 }
 
 Result<Done> DraftConverter::finish() {
   std::optional<std::size_t> result;
   for (const std::string& output : weights_.outputs()) {
     const auto tensor = names_.find(output);
-    if (tensor == names_.end() || !steps_.contains(tensor->second)) continue;
+    if (tensor == names_.end()) continue;
+    if (expressions_.contains(tensor->second)) {
+      Node reader;
+      reader.op = "output";
+      reader.name = output;
+      reader.inputs = {tensor->second};
+      TW_TRY([[maybe_unused]] const Done settled, settle(reader, 0, false));
+    }
+    if (!steps_.contains(tensor->second)) continue;
     if (result) {
       draft_.notes.push_back("output " + onnx_file::quoted_name(output) + " was left out: a network has one result");
       continue;

@@ -30,6 +30,9 @@ class DraftConverter {
   // quantised_onnx.cpp: the graph
   Result<Done> add_input();
   Result<Done> convert_node(const Node& node);
+  Result<Done> convert_to_steps(const Node& node);
+  bool is_output(std::size_t tensor) const;
+  Result<bool> reads_weights(const Node& node);
   Result<Done> finish();
   Error complain(const Node& node, const std::string& what) const;
   std::optional<std::size_t> step_of(const Node& node, std::size_t input) const;  // the step that computes an input
@@ -68,8 +71,26 @@ class DraftConverter {
   Result<Done> convert_constant(const Node& node);  // constants made from constants
   Result<Done> convert_filled(const Node& node);    // ConstantOfShape
 
+  // quantised_onnx_host.cpp: what only the host computes, as expressions until a product reads them
+  bool reads_expression(const Node& node) const;
+  bool is_rows(const Node& node, std::size_t input) const;
+  std::size_t add_expression(HostNode node);
+  Result<std::size_t> expression_of(const Node& node, std::size_t input);
+  Result<std::size_t> step_for(const Node& node, std::size_t input, const TensorShape& shape);
+  Result<Done> settle(const Node& node, std::size_t input, bool as_rows);
+  Result<Done> settle_sum(const Node& node);
+  Result<std::vector<std::int64_t>> places_of(const Node& node, const Dims& in, const Dims& out);
+  Result<Done> convert_split(const Node& node, const HostNode& like, const Dims& in);
+  Result<Done> convert_normalised(const Node& node, HostNode made);
+  Result<Done> convert_host(const Node& node);
+
   const Graph& graph_;
   const Weights& weights_;
+  std::vector<HostNode> pool_;                      // expressions, each after those it reads
+  std::map<std::size_t, std::size_t> expressions_;  // by tensor: of those that are no step
+  std::map<std::size_t, std::string> named_;        // by tensor: the node that computes an expression
+  std::map<std::size_t, std::size_t> leaves_;       // by tensor: of those that are
+  std::map<std::size_t, std::size_t> leaf_steps_;   // by expression
   Draft draft_;
   std::vector<TensorShape> shapes_;             // by step
   std::map<std::size_t, std::size_t> steps_;    // by tensor
@@ -82,6 +103,12 @@ class DraftConverter {
 // f of an operator of one argument that is looked up in a table; nothing when it is none.
 std::optional<std::function<double(double)>> function_of(const Node& node);
 bool has_function(std::string_view kind);
+
+// Whether the host has a form of it.
+bool is_host_operator(std::string_view op);
+bool binary_operator(std::string_view op);  // Add, Sub, Mul, Div, Pow
+// A tensor as vectors along its last axis.
+TensorShape rows_of(const Dims& dims);
 
 // Four dimensions of a tensor; nothing for other ranks than 2 to 4 and for unknown sizes. Three are a batch
 // of channels of one row.

@@ -292,9 +292,12 @@ Result<Done> DraftConverter::convert_constant(const Node& node) {
     const float factor = is_scalar ? other->values[0] : value->values[0];
     if (!is_scalar) *value = *other;
     for (float& element : value->values) element *= factor;
-  } else if (op == "Reshape" || op == "Unsqueeze" || op == "Squeeze" || op == "Identity" || op == "Cast") {
+  } else if (op == "Reshape" || op == "Unsqueeze" || op == "Squeeze" || op == "Identity" || op == "Cast" || op == "Expand") {
     const Tensor& result = graph_.tensors[node.outputs[0]];
-    if (result.shape && is_known(*result.shape)) value->shape = *result.shape;
+    const bool is_known_here = result.shape && is_known(*result.shape);
+    if (is_known_here && op == "Expand" && product(*result.shape) != static_cast<std::int64_t>(value->values.size()))
+      return Done{};
+    if (is_known_here) value->shape = *result.shape;
   } else {
     return Done{};
   }

@@ -204,7 +204,8 @@ Result<std::vector<double>> DraftConverter::per_channel(const Node& node, const 
   const auto count = static_cast<std::size_t>(channels);
   if (constant.values.size() == 1) return std::vector<double>(count, constant.values[0]);
   const Dims &dims = constant.shape, *data = NodeView{graph_, node}.shape(input);
-  const std::size_t behind = data == nullptr || data->size() < 2 ? 0 : data->size() - 2;  // axes behind the channels
+  // Axes behind the channels, which are the last one where a tensor lies as vectors.
+  const std::size_t behind = data == nullptr || data->size() < 2 || is_rows(node, input) ? 0 : data->size() - 2;
   bool fits = constant.values.size() == count && dims.size() > behind;
   for (std::size_t axis = 0; fits && axis < dims.size(); ++axis) {
     fits = dims[axis] == (axis + behind + 1 == dims.size() ? channels : 1);
@@ -301,6 +302,9 @@ Result<Done> DraftConverter::convert_arithmetic(const Node& node) {
   const std::size_t input = a ? 0 : 1;
   if (op == "Div" && input == 1) return complain(node, "divides by a tensor of the network, expected a constant");
   TW_TRY(const Constant other, needed_constant(node, 1 - input, "other side"));
+  const std::size_t before = *step_of(node, input);
+  const bool is_folded = is_foldable(draft_.steps[before]) && readers_of(node.inputs[input]) == 1;
+  if (!is_folded && readers_of(node.inputs[input]) > 1 && other.values.size() == 1 && before != 0) return convert_host(node);
   TW_TRY(std::vector<double> values, per_channel(node, other, input));
   std::vector<double> factor(values.size(), 1), addend(values.size(), 0);
   for (std::size_t k = 0; k < values.size(); ++k) {

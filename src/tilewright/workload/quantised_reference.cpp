@@ -100,6 +100,15 @@ std::vector<std::int8_t> concatenated(const QuantisedNetwork& network, const Qua
   return result;
 }
 
+std::vector<std::int8_t> on_host(const QuantisedNetwork& network, const QuantisedStep& step,
+                                 const QuantisedTensors& tensors) {
+  std::vector<std::vector<float>> numbers;
+  for (const std::size_t input : step.inputs) numbers.push_back(real_values(network.steps[input], tensors[input]));
+  std::vector<const std::vector<float>*> inputs;
+  for (const std::vector<float>& one : numbers) inputs.push_back(&one);
+  return integers_of(step, evaluate(*step.host, inputs));
+}
+
 }  // namespace
 
 std::vector<std::int32_t> widened_residual(const QuantisedStep& step, std::span<const std::int8_t> residual) {
@@ -135,6 +144,8 @@ std::vector<std::int8_t> run_step(const QuantisedNetwork& network, std::size_t i
   const auto plane = static_cast<std::size_t>(step.shape.height * step.shape.width);
   std::vector<std::int8_t> result;
   switch (step.kind) {
+    case StepKind::Host:
+      return on_host(network, step, tensors);
     case StepKind::MaxPool:
       return max_pooled(step, network.steps[step.inputs[0]].shape, data);
     case StepKind::Concat:

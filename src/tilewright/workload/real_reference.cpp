@@ -165,6 +165,11 @@ std::vector<float> run_real_step(const RealNetwork& network, std::size_t index, 
       result.reserve(data.size());
       for (const float value : data) result.push_back(static_cast<float>(entry.function(value)));
       return result;
+    case StepKind::Host: {
+      std::vector<const std::vector<float>*> inputs;
+      for (const std::size_t input : entry.step.inputs) inputs.push_back(&tensors[input]);
+      return evaluate(*entry.step.host, inputs);
+    }
     case StepKind::Product:
     case StepKind::Add:
       result = real_sums(network, index, tensors, pool);

@@ -1,6 +1,6 @@
 """Trains the small networks of tests/app/accuracy_test.py on the digits of scikit-learn and stores them beside this file.
 
-train.py [--check]        needs scikit-learn and PyTorch; --check only tells the accuracy of what is stored
+train.py [NAME…]      needs scikit-learn and PyTorch; with names only these networks, the others stay as they are
 
   digits.npz     images (0 to 16, as they are) and labels: `calibration` 120 images of the training part, `X` and `y` the 360 of the
                  test part, which no network has seen
@@ -19,7 +19,7 @@ from sklearn.model_selection import train_test_split
 from torch import nn
 
 HERE = pathlib.Path(__file__).parent
-OFFSETS = {"cnn": 0, "centred": 10, "below": 16, "depthwise": 0, "residual": 0}
+OFFSETS = {"cnn": 0, "centred": 10, "below": 16, "depthwise": 0, "residual": 0, "transformer": 0}
 
 
 def convolution(inner, outer, kernel=3, groups=1, stride=1):
@@ -72,15 +72,43 @@ class Residual(nn.Module):
         return self.fc(x.mean((2, 3)))
 
 
-KINDS = {"cnn": Plain, "centred": Plain, "below": Plain, "depthwise": Depthwise, "residual": Residual}
+class Block(nn.Module):
+    """Attention of three heads, and two layers with GELU between them, each behind a normalisation and beside a sum."""
+    def __init__(self, size=24, heads=3):
+        super().__init__()
+        self.heads, self.norm1, self.norm2 = heads, nn.LayerNorm(size), nn.LayerNorm(size)
+        self.qkv, self.proj = nn.Linear(size, 3 * size), nn.Linear(size, size)
+        self.up, self.down = nn.Linear(size, 2 * size), nn.Linear(2 * size, size)
+
+    def forward(self, x):
+        batch, tokens, size = x.shape
+        q, k, v = self.qkv(self.norm1(x)).reshape(batch, tokens, 3, self.heads, size // self.heads).permute(2, 0, 3, 1, 4)
+        scores = (q @ k.transpose(-2, -1) * (size // self.heads) ** -0.5).softmax(-1)
+        x = x + self.proj((scores @ v).transpose(1, 2).reshape(batch, tokens, size))
+        return x + self.down(nn.functional.gelu(self.up(self.norm2(x))))
+
+
+class Transformer(nn.Module):
+    """A vision transformer: 16 tokens, one for every 2x2 pixels."""
+    def __init__(self):
+        super().__init__()
+        self.embed, self.place = nn.Conv2d(1, 24, 2, 2), nn.Parameter(torch.randn(1, 16, 24) / 10)
+        self.block0, self.block1, self.norm, self.fc = Block(), Block(), nn.LayerNorm(24), nn.Linear(24, 10)
+
+    def forward(self, x):
+        x = self.block1(self.block0(self.embed(x).flatten(2).transpose(1, 2) + self.place))
+        return self.fc(self.norm(x).mean(1))
+
+
+KINDS = {"cnn": Plain, "centred": Plain, "below": Plain, "depthwise": Depthwise, "residual": Residual, "transformer": Transformer}
 
 
 def trained(name, x, y, seed):
     torch.manual_seed(seed)
     model = KINDS[name]()
-    epochs, batch = 60, 64
+    epochs, batch = 120 if name == "transformer" else 60, 64
     optimiser = torch.optim.Adam(model.parameters(), lr=3e-3)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 1e-2, total_steps=epochs * (len(x) // batch))
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 5e-3 if name == "transformer" else 1e-2, total_steps=epochs * (len(x) // batch))
     for _ in range(epochs):
         order = torch.randperm(len(x))
         for first in range(0, len(x) // batch * batch, batch):
@@ -93,14 +121,18 @@ def trained(name, x, y, seed):
 
 
 def folded(model):
+    if isinstance(model, Transformer):
+        weights = {name.replace(".", "/"): value for name, value in model.state_dict().items()}
+        return {name if "/" in name else name + "/weight": value for name, value in weights.items()}
     weights = {}
     for name, layer in model.named_children():
         if isinstance(layer, nn.Linear):
-            weights[name] = layer.weight, layer.bias
+            weights[f"{name}/weight"], weights[f"{name}/bias"] = layer.weight, layer.bias
         else:
             conv, norm = layer
             factor = norm.weight / torch.sqrt(norm.running_var + norm.eps)
-            weights[name] = conv.weight * factor[:, None, None, None], norm.bias - norm.running_mean * factor
+            weights[f"{name}/weight"] = conv.weight * factor[:, None, None, None]
+            weights[f"{name}/bias"] = norm.bias - norm.running_mean * factor
     return weights
 
 
@@ -109,17 +141,16 @@ def split():
     return train_test_split(images.reshape(-1, 1, 8, 8), labels, test_size=360, random_state=0, stratify=labels)
 
 
-def main():
+def main(only):
     torch.set_num_threads(1)
     x, held, y, expected = split()
-    networks = {}
-    for name in KINDS:
+    networks = dict(numpy.load(HERE / "networks.npz")) if only else {}
+    for name in only or KINDS:
         tensor = torch.tensor((x - OFFSETS[name]) / 16, dtype=torch.float32)
         model = trained(name, tensor, torch.tensor(y), seed=1)
         with torch.no_grad():
             scores = model(torch.tensor((held - OFFSETS[name]) / 16, dtype=torch.float32))
-            networks.update({f"{name}/{layer}/{part}": value.numpy().astype(numpy.float16) for layer, pair in folded(model).items()
-                             for part, value in zip(("weight", "bias"), pair)})
+            networks.update({f"{name}/{part}": value.numpy().astype(numpy.float16) for part, value in folded(model).items()})
         print(f"{name}: {(scores.argmax(1).numpy() == expected).mean():.4f}")
     numpy.savez_compressed(HERE / "networks.npz", **networks)
     numpy.savez_compressed(HERE / "digits.npz", calibration=x[:120].astype(numpy.uint8), X=held.astype(numpy.uint8),
@@ -127,5 +158,6 @@ def main():
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(description=__doc__).parse_args()
-    main()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="networks; without any, all")
+    main(parser.parse_args().names)
