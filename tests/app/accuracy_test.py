@@ -46,7 +46,7 @@ else:
 def oracle():
     """A Python that has ONNX Runtime, or None."""
     for python in PYTHONS:
-        if python is not None and subprocess.run([python, "-c", "import numpy, onnx, onnxruntime"], capture_output=True).returncode == 0:
+        if python is not None and shutil.which(python) and subprocess.run([python, "-c", "import numpy, onnx, onnxruntime"], capture_output=True).returncode == 0:
             return python
     return None
 

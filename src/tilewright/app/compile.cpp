@@ -69,9 +69,7 @@ Verb compile_verb(const Command& command) {
           "Exit codes: 0 done; 2 wrong input; 3 a program computes other numbers than the reference arithmetic;\n"
           "130 stopped by Ctrl-C, no program kept.\n" +
           examples_text({{"tilewright compile zoo:alexnet --input-size 64 -o runs/alexnet64", "a whole network, verified"},
-                         {"tilewright compile zoo:alexnet --layer conv3 -o runs/compiled", "one layer"},
-                         {"tilewright compile net.onnx --calibration images.npz --labels test.npz",
-                          "integers chosen by data, and how right they are"}}),
+                         {"tilewright compile zoo:alexnet --layer conv3 -o runs/compiled", "one layer"}}),
       .run = [arguments] {
         const Result<int> code = compile_and_tell(*arguments);
         return code ? *code : report(code.error());
