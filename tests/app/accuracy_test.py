@@ -6,7 +6,9 @@ accuracy_test.py PROGRAM DATA [PYTHON…]      PYTHON: interpreters that may hav
 
 import csv
 import json
+import math
 import pathlib
+import random
 import shutil
 import subprocess
 import sys
@@ -15,6 +17,7 @@ import unittest
 
 import digits_models
 import numpy_files
+from onnx_model import model, node, tensor
 
 PROGRAM, DATA = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve() / "digits"
 PYTHONS = [*sys.argv[3:], shutil.which("python3")]
@@ -263,6 +266,39 @@ class AgainstOnnxRuntime(AccuracyTest):
                 self.assertEqual(answers_right(expected, DIGITS["y"].values), result["float_accuracy"])
                 noise = sum((a - b) ** 2 for a, b in zip(expected.values, computed.values))
                 self.assertLess(noise / sum(a * a for a in expected.values), 0.001)  # 30 dB
+
+    def test_blocks_of_newer_networks(self):
+        """Squeeze and excite, hard swish, and a block of ConvNeXt, with seeded weights: what is on the host is what they compute."""
+        draw = random.Random(5)
+        nodes, tensors = [], []
+
+        def weight(*shape):
+            name = f"w{len(tensors)}"
+            spread = (3 / max(1, math.prod(shape[1:]))) ** 0.5
+            tensors.append(tensor(name, shape, [draw.uniform(-spread, spread) for _ in range(math.prod(shape))]))
+            return name
+
+        def add(op, *inputs, **attributes):
+            nodes.append(node(op, inputs, [f"t{len(nodes)}"], name=f"{op.lower()}{len(nodes)}", **attributes))
+            return f"t{len(nodes) - 1}"
+        x = add("HardSwish", add("Conv", "image", weight(16, 1, 3, 3), pads=[1] * 4))
+        squeezed = add("Relu", add("Conv", add("GlobalAveragePool", x), weight(8, 16, 1, 1)))
+        x = add("Mul", x, add("Sigmoid", add("Conv", squeezed, weight(16, 8, 1, 1))))
+        x = add("Conv", x, weight(24, 16, 3, 3), pads=[1] * 4)
+        y = add("LayerNormalization", add("Transpose", x, perm=[0, 2, 3, 1]), weight(24), axis=-1)
+        y = add("MatMul", add("Sigmoid", add("MatMul", y, weight(24, 32))), weight(32, 24))
+        x = add("Add", x, add("Transpose", y, perm=[0, 3, 1, 2]))
+        x = add("Gemm", add("Flatten", add("GlobalAveragePool", x)), weight(24, 10), weight(10))
+        self.write("cnn", 16)
+        self.model.write_bytes(model(nodes, {"image": ["N", 1, 8, 8]}, outputs=[(x, ["N", 10])], tensors=tensors))
+        theirs, ours = self.folder / "theirs.npy", self.folder / "ours.npy"
+        result = self.by_data("--write-outputs", ours)
+        self.assertTrue(result["verification"]["equal"])
+        self.ask("answers", theirs, self.labels)
+        expected, computed = (numpy_files.from_npy(path.read_bytes()).values for path in (theirs, ours))
+        mean = [sum(expected[k::10]) / 360 for k in range(10)]  # what all images have in common is no achievement
+        signal = sum((value - mean[i % 10]) ** 2 for i, value in enumerate(expected))
+        self.assertLess(sum((a - b) ** 2 for a, b in zip(expected, computed)) / signal, 0.01)
 
     def test_models_that_are_integers_already(self):
         integers, answers = self.folder / "integers.onnx", self.folder / "theirs.npy"

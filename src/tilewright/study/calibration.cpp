@@ -110,22 +110,20 @@ Result<std::vector<std::int64_t>> labels_of(const ArrayFile& file, std::int64_t 
 }
 
 Result<Calibrated> calibrate(Draft draft, const CalibrationFiles& files, ThreadPool& pool) {
-  Draft form = draft;
-  fuse(form);
   const bool has_data = !files.calibration.empty();
   Calibrated result;
   if (!has_data) {
     // An integer model tells its own scales; the form that says so is only made when it may.
-    const bool may_know = std::ranges::any_of(form.steps, [](const DraftStep& step) { return step.range_is_known; });
+    const bool may_know = std::ranges::any_of(draft.steps, [](const DraftStep& step) { return step.range_is_known; });
     // What the host computes in real numbers needs its ranges looked at.
     const bool has_host =
-        std::ranges::any_of(form.steps, [](const DraftStep& step) { return step.step.kind == StepKind::Host; });
+        std::ranges::any_of(draft.steps, [](const DraftStep& step) { return step.step.kind == StepKind::Host; });
     if (!(may_know && !files.range_is_told) && !has_host) {
       TW_TRY(result, calibrated_with_noise(std::move(draft), files, pool));
       TW_TRY([[maybe_unused]] const Done read, read_labels(files, result));
       return result;
     }
-    TW_TRY(RealNetwork real, calibrated_form(form));
+    TW_TRY(RealNetwork real, calibrated_form(draft));
     const bool knows = real.draft.steps[0].range_is_known && !files.range_is_told;
     if (!knows && !has_host) {
       TW_TRY(result, calibrated_with_noise(std::move(draft), files, pool));
@@ -143,7 +141,7 @@ Result<Calibrated> calibrate(Draft draft, const CalibrationFiles& files, ThreadP
     TW_TRY(result.network, quantise(*result.real, noise(result.real->draft, files.seed), choice, pool));
     result.first = random_input(result.network, files.seed);
   } else {
-    TW_TRY(result.real, calibrated_form(std::move(form)));
+    TW_TRY(result.real, calibrated_form(std::move(draft)));
     TW_TRY(const ArrayFile file, ArrayFile::read(files.calibration));
     TW_TRY(result.images, images_of(file, result.real->draft));
     result.by = name(files.choice.ranges.method);
