@@ -43,7 +43,9 @@ TEST(OptimumBruteForce, SameOptimumOnSmallProblems) {
     const Question question{drawn.problem, drawn.machine, drawn.judge, drawn.restriction};
     const Floor floor = floor_of(question);
     for (const Goal goal : {Goal::Latency, Goal::Energy, Goal::Edp}) {
-      const Answer answer = find_optimum(question, {.goal = goal});
+      Options options{.goal = goal};
+      if (number % 2 == 0) options.few_insides = 0;  // the way of large spaces
+      const Answer answer = find_optimum(question, options);
       const double best = value_in(*truth, goal);
       ASSERT_EQ(answer.mapping.has_value(), truth->mappings > 0) << number << " " << shown(drawn);
       if (!answer.mapping) continue;
@@ -59,6 +61,69 @@ TEST(OptimumBruteForce, SameOptimumOnSmallProblems) {
               static_cast<long long>(mappings));
   EXPECT_EQ(compared, cases);
   EXPECT_GT(2 * feasible, cases);
+}
+
+// Small problems with their true optimum.
+template <typename Check>
+void for_known_optima(std::string_view stream, int cases, const Check& check) {
+  Rng rng(5, stream);
+  for (int compared = 0; compared < cases && !testing::Test::HasFailure();) {
+    const RandomQuestion drawn = random_question(rng);
+    const auto truth = brute_force(drawn.problem, drawn.machine, drawn.judge, drawn.restriction, 2'000);
+    if (!truth || truth->mappings == 0) continue;
+    ++compared;
+    check(drawn, Question{drawn.problem, drawn.machine, drawn.judge, drawn.restriction}, *truth);
+  }
+}
+
+TEST(OptimumBruteForce, TheOptimumStaysWithoutAnyOfTheBounds) {
+  for_known_optima("hooks", 60, [](const RandomQuestion& drawn, const Question& question, const BruteForce& truth) {
+    for (const Options::Bounds bounds : {Options::Bounds{.insides = false}, Options::Bounds{.pairs = false},
+                                         Options::Bounds{.paths = false}, Options::Bounds{.orders = false},
+                                         Options::Bounds{false, false, false, false}}) {
+      const Answer answer = find_optimum(question, {.goal = Goal::Edp, .bounds = bounds});
+      EXPECT_NEAR(answer.certificate.incumbent, truth.edp, 2 * kTolerance * truth.edp) << shown(drawn);
+    }
+  });
+}
+
+TEST(OptimumBruteForce, NothingIsFoundBelowTheOptimum) {
+  for_known_optima("below", 100, [](const RandomQuestion& drawn, const Question& question, const BruteForce& truth) {
+    for (const Goal goal : {Goal::Latency, Goal::Energy, Goal::Edp}) {
+      for (const std::int64_t few : {std::int64_t{0}, std::int64_t{300'000}}) {
+        const Answer answer =
+            find_optimum(question, {.goal = goal, .few_insides = few, .incumbent = value_in(truth, goal) * (1 - 1e-4)});
+        EXPECT_FALSE(answer.mapping.has_value()) << shown(drawn);
+        EXPECT_EQ(answer.certificate.closed, Closed::Exhausted);
+      }
+    }
+  });
+}
+
+TEST(OptimumBruteForce, ABudgetOfNodesLeavesAValidBound) {
+  for_known_optima("nodes", 60, [](const RandomQuestion& drawn, const Question& question, const BruteForce& truth) {
+    for (const std::int64_t nodes : {0, 3, 20}) {
+      const Answer answer = find_optimum(question, {.goal = Goal::Edp, .nodes = nodes, .few_insides = nodes % 2 * 300'000});
+      EXPECT_LE(answer.certificate.lower_bound, truth.edp) << shown(drawn);
+      EXPECT_GE(answer.certificate.incumbent, truth.edp * (1 - 1e-12)) << shown(drawn);
+    }
+  });
+}
+
+TEST(OptimumBruteForce, LimitsAreKept) {
+  for_known_optima("limits", 60, [](const RandomQuestion& drawn, const Question& question, const BruteForce& truth) {
+    const double most = truth.latency * 1.5;
+    double best = std::numeric_limits<double>::infinity();
+    hierarchy::Evaluator evaluator(drawn.problem, drawn.machine, {.judge = drawn.judge});
+    for_all_mappings(drawn.problem, drawn.machine, drawn.restriction, [&](const hierarchy::Mapping& mapping) {
+      const auto evaluation = evaluator.evaluate(mapping);
+      const auto* cost = std::get_if<hierarchy::Cost>(&evaluation);
+      if (cost != nullptr && static_cast<double>(cost->cycles.value) <= most) best = std::min(best, cost->energy.value);
+      return true;
+    });
+    const Answer answer = find_optimum(question, {.goal = Goal::Energy, .limits = {.cycles = most}});
+    EXPECT_NEAR(answer.certificate.incumbent, best, 2 * kTolerance * best) << shown(drawn);
+  });
 }
 
 }  // namespace

@@ -71,5 +71,25 @@ void expect_optimal(const std::string& arch) {
 TEST(OptimumGolden, EyerissLike) { expect_optimal("eyeriss_like"); }
 TEST(OptimumGolden, Simple3) { expect_optimal("simple3"); }
 
+// Five levels: told the best known value, the search bounds what could be better.
+TEST(OptimumGolden, SimbaLikeIsBounded) {
+  for (const Known& known : known_of("simba_like")) {
+    Options options;
+    options.incumbent = known.edp * (1 + 1e-9);
+    options.nodes = std::getenv("NODES") != nullptr ? std::atoll(std::getenv("NODES")) : 100'000;
+    const auto begin = std::chrono::steady_clock::now();
+    const Answer answer =
+        find_optimum({known.problem, known.machine, hierarchy::Judge::Timeloop, known.restriction}, options);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    std::printf("%-14s best known %.9g, bound %.9g, gap %.4f %%, nodes %lld evaluations %lld %s %.3f s\n",
+                known.name.c_str(), known.edp, answer.certificate.lower_bound,
+                100 * (known.edp / answer.certificate.lower_bound - 1), static_cast<long long>(answer.certificate.nodes),
+                static_cast<long long>(answer.certificate.evaluations), std::string(name(answer.certificate.closed)).c_str(),
+                seconds);
+    std::fflush(stdout);
+    EXPECT_LE(answer.certificate.lower_bound, known.edp) << known.name;
+  }
+}
+
 }  // namespace
 }  // namespace tilewright::optimum

@@ -211,33 +211,37 @@ std::vector<Mapping> Choices::arrangements(const Mapping& mapping) const {
   return made;
 }
 
-bool Choices::tilings(Mapping& mapping, std::size_t end, const Visit& visit) const {
+bool Choices::tilings(Mapping& mapping, std::size_t end, const Extents* totals, const Visit& visit) const {
   Extents extents;
   extents.fill(1);
   for (std::size_t dim = 0; dim < model_.dim_count && end > 0; ++dim) extents[dim] *= mapping.levels[0].spatial.factors[dim];
-  return tile_from(mapping, 0, 0, end, extents, visit);
+  return tile_from(mapping, 0, 0, end, extents, totals, visit);
 }
 
 bool Choices::tile_from(Mapping& mapping, std::size_t level, std::size_t dim, std::size_t end, Extents& extents,
-                        const Visit& visit) const {
+                        const Extents* totals, const Visit& visit) const {
   if (level == end) return order_from(mapping, 0, end, visit);
   hierarchy::LevelMapping& here = mapping.levels[level];
   if (dim == model_.dim_count) {
     Extents next = extents;
     for (std::size_t d = 0; d < model_.dim_count && level + 1 < end; ++d)
       next[d] *= mapping.levels[level + 1].spatial.factors[d];
-    return tile_from(mapping, level + 1, 0, end, next, visit);
+    return tile_from(mapping, level + 1, 0, end, next, totals, visit);
   }
   const std::int64_t before = extents[dim];
   bool goes_on = true;
-  const std::int64_t left = left_of(mapping, dim);
+  std::int64_t left = left_of(mapping, dim);
+  if (totals != nullptr) {
+    left = (*totals)[dim];
+    for (std::size_t inner = 0; inner < level; ++inner) left /= mapping.levels[inner].temporal.factors[dim];
+  }
   for (const std::int64_t divisor : divisors_[dim]) {
-    if (left % divisor != 0) continue;
+    if (left % divisor != 0 || (totals != nullptr && level + 1 == end && divisor != left)) continue;
     if (!allows(model_.restriction.levels[level].temporal, dim, divisor)) continue;
     extents[dim] = before * divisor;
     if (!fits(level, here.keeps, extents)) break;
     here.temporal.factors[dim] = divisor;
-    goes_on = tile_from(mapping, level, dim + 1, end, extents, visit);
+    goes_on = tile_from(mapping, level, dim + 1, end, extents, totals, visit);
     here.temporal.factors[dim] = 1;
     if (!goes_on) break;
   }
@@ -245,7 +249,46 @@ bool Choices::tile_from(Mapping& mapping, std::size_t level, std::size_t dim, st
   return goes_on;
 }
 
-// Orders of a block that no tile lies below, and that nothing is passed on below, are all the same.
+bool Choices::totals(Mapping& mapping, std::size_t end, const Visit& visit) const {
+  Extents extents;
+  extents.fill(1);
+  for (std::size_t level = 0; level < end; ++level) {
+    for (std::size_t dim = 0; dim < model_.dim_count; ++dim) extents[dim] *= mapping.levels[level].spatial.factors[dim];
+  }
+  const auto possible = [&](std::size_t dim, std::int64_t total) {
+    double most = 1;
+    for (std::size_t level = 0; level < end; ++level) {
+      const BlockRestriction& rule = model_.restriction.levels[level].temporal;
+      if (rule.exactly[dim] != 0) {
+        if (total % rule.exactly[dim] != 0) return false;
+        total /= rule.exactly[dim];
+      } else {
+        most *= rule.at_most[dim] != 0 ? static_cast<double>(rule.at_most[dim]) : 1e18;
+      }
+    }
+    return static_cast<double>(total) <= most;
+  };
+  const std::function<bool(std::size_t)> choose = [&](std::size_t dim) {
+    if (dim == model_.dim_count) return visit();
+    const std::int64_t left = left_of(mapping, dim), before = extents[dim];
+    bool goes_on = true;
+    for (const std::int64_t divisor : divisors_[dim]) {
+      if (left % divisor != 0 || !possible(dim, divisor)) continue;
+      extents[dim] = before * divisor;
+      if (!fits(end - 1, mapping.levels[end - 1].keeps, extents)) break;
+      mapping.levels[0].temporal.factors[dim] = divisor;
+      goes_on = choose(dim + 1);
+      mapping.levels[0].temporal.factors[dim] = 1;
+      if (!goes_on) break;
+    }
+    extents[dim] = before;
+    return goes_on;
+  };
+  return choose(0);
+}
+
+// Two orders of a block are the same for a tensor that does not slide when the same loops lie inside the innermost one that
+// moves it; all are the same where no tile lies below.
 bool Choices::order_from(Mapping& mapping, std::size_t level, std::size_t end, const Visit& visit) const {
   if (level == end) return visit();
   Block& block = mapping.levels[level].temporal;
@@ -253,20 +296,41 @@ bool Choices::order_from(Mapping& mapping, std::size_t level, std::size_t end, c
   for (std::uint8_t dim = 0; dim < model_.dim_count; ++dim) {
     if (block.factors[dim] > 1) order.push_back(dim);
   }
-  bool matters = false;
-  for (std::size_t below = 0; below < level; ++below)
-    matters = matters || mapping.levels[below].keeps != 0 || order_matters(below + 1);
-  for (std::size_t spread = 0; spread <= level; ++spread) {
+  TensorMask below = 0;
+  bool each_matters = false;
+  for (std::size_t inner = 0; inner <= level; ++inner) {
+    bool spreads = false;
     for (std::size_t dim = 0; dim < model_.dim_count; ++dim)
-      matters = matters || (order_matters(spread) && mapping.levels[spread].spatial.factors[dim] > 1);
+      spreads = spreads || mapping.levels[inner].spatial.factors[dim] > 1;
+    if (inner < level) below = static_cast<TensorMask>(below | mapping.levels[inner].keeps);
+    if (!spreads || !order_matters(inner)) continue;
+    if (inner == 0) each_matters = true;
+    below = hierarchy::kAllTensors;
   }
+  const auto key_of = [&] {
+    std::vector<std::uint32_t> key;
+    for (std::size_t tensor = 0; tensor < model_.flows.size(); ++tensor) {
+      if ((below >> tensor & 1) == 0 && !each_matters) continue;
+      const Flow& flow = model_.flows[tensor];
+      if (flow.slides() || each_matters) {
+        key.insert(key.end(), order.begin(), order.end());
+        continue;
+      }
+      std::uint32_t inside = 0;
+      for (std::size_t at = 0; at < order.size() && !flow.is_relevant(order[at]); ++at)
+        inside |= std::uint32_t{1} << order[at];
+      key.push_back(inside);
+    }
+    return key;
+  };
   const Block saved = block;
+  std::set<std::vector<std::uint32_t>> seen;
   bool goes_on = true;
   do {
-    if (!in_order(block, model_.restriction.levels[level].temporal, order)) continue;
+    if (!in_order(block, model_.restriction.levels[level].temporal, order) || !seen.insert(key_of()).second) continue;
     set_order(block, order, model_.dim_count);
     goes_on = order_from(mapping, level + 1, end, visit);
-    if (!matters) break;
+    if (below == 0 && !each_matters) break;
   } while (goes_on && std::next_permutation(order.begin(), order.end()));
   block.order = saved.order;
   return goes_on;

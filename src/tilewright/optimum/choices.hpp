@@ -34,8 +34,12 @@ class Choices {
   // Orders and axes of all spreads of a mapping that may differ in cost; at least one where the mesh has room.
   std::vector<hierarchy::Mapping> arrangements(const hierarchy::Mapping& mapping) const;
 
-  // Every choice of temporal blocks below `end`, with orders that may differ in cost, whose tiles fit.
-  bool tilings(hierarchy::Mapping& mapping, std::size_t end, const Visit& visit) const;
+  // Every choice of temporal blocks below `end`, with orders that may differ in cost, whose tiles fit; with `totals` only
+  // those whose factors multiply to them.
+  bool tilings(hierarchy::Mapping& mapping, std::size_t end, const hierarchy::Extents* totals, const Visit& visit) const;
+
+  // Every product of the factors of those blocks, in temporal(0), of which the last level has room for the tile.
+  bool totals(hierarchy::Mapping& mapping, std::size_t end, const Visit& visit) const;
 
  private:
   struct Slot {
@@ -48,7 +52,7 @@ class Choices {
                std::vector<hierarchy::Mapping>& into) const;
   bool order_matters(std::size_t level) const;
   bool tile_from(hierarchy::Mapping& mapping, std::size_t level, std::size_t dim, std::size_t end,
-                 hierarchy::Extents& extents, const Visit& visit) const;
+                 hierarchy::Extents& extents, const hierarchy::Extents* totals, const Visit& visit) const;
   bool order_from(hierarchy::Mapping& mapping, std::size_t level, std::size_t end, const Visit& visit) const;
   std::int64_t left_of(const hierarchy::Mapping& mapping, std::size_t dim) const;
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tilewright/optimum/choices.hpp"
+#include "tilewright/optimum/inside.hpp"
 
 namespace tilewright::optimum {
 

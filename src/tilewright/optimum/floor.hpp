@@ -9,7 +9,7 @@
 #pragma once
 
 #include "tilewright/optimum/goal.hpp"
-#include "tilewright/optimum/inside.hpp"
+#include "tilewright/optimum/question.hpp"
 
 namespace tilewright::optimum {
 

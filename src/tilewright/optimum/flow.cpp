@@ -128,7 +128,7 @@ Sums sums_of(std::span<const std::pair<std::int64_t, std::int64_t>> loops) {
 }
 
 Sharing sharing_of(const Flow& flow, const hierarchy::Loops& loops, std::size_t first, std::size_t last,
-                   std::size_t known_end) {
+                   std::uint32_t unknown) {
   const hierarchy::TensorView& view = flow.view();
   Sharing sharing;
   std::uint32_t shared_dims = 0;  // in more than one rank: ranks do not move by themselves
@@ -150,7 +150,7 @@ Sharing sharing_of(const Flow& flow, const hierarchy::Loops& loops, std::size_t 
       for (const hierarchy::Loop& loop : loops.spatial[level].loops) {
         const std::int64_t move = view.move[loop.dim][rank] * loop.step;
         if (move == 0) continue;
-        if (level < known_end) {
+        if ((unknown >> level & 1) == 0) {
           moves.emplace_back(loop.trips, move);
         } else {
           more += loop.trips - 1, among *= loop.trips;

@@ -78,9 +78,9 @@ struct Sharing {
   double groups = 1;   // that want different words
   double largest = 1;  // copies in the largest group, at most
 };
-// Blocks of levels first to last together. Of levels from `known_end` on it is not known how far a step goes: then groups
-// are no more, and the largest no smaller, than there are.
+// Blocks of levels first to last together. In levels of `unknown` (bit l = level l) it is not known how far a step goes:
+// then groups are no more, and the largest no smaller, than there are.
 Sharing sharing_of(const Flow& flow, const hierarchy::Loops& loops, std::size_t first, std::size_t last,
-                   std::size_t known_end);
+                   std::uint32_t unknown);
 
 }  // namespace tilewright::optimum

@@ -43,8 +43,8 @@ Stream::Share Stream::least_share(const Shift& shift) const {
 namespace {
 
 // Groups of copies that a level serves when the level inside it is passed by: scaled by what each copy gets.
-double groups_passed_by(const Model& model, const Flow& flow, const Loops& loops, std::size_t level, std::size_t known_end) {
-  const Sharing sharing = sharing_of(flow, loops, level, level, known_end);
+double groups_passed_by(const Model& model, const Flow& flow, const Loops& loops, std::size_t level, std::uint32_t unknown) {
+  const Sharing sharing = sharing_of(flow, loops, level, level, unknown);
   const StorageLevel& storage = model.machine.levels[level];
   if (!storage.multicast) return sharing.copies;
   const bool links = storage.links && (flow.slides() || level == 0);
@@ -109,7 +109,7 @@ void set_links(const Model& model, const Loops& loops, Stream& stream) {
 
 }  // namespace
 
-Stream make_stream(const Model& model, const Loops& loops, std::size_t known_end, std::size_t tensor, std::size_t child,
+Stream make_stream(const Model& model, const Loops& loops, std::uint32_t unknown, std::size_t tensor, std::size_t child,
                    std::size_t parent, bool child_partial, bool parent_partial, Costs& base) {
   Stream stream;
   const Flow& flow = model.flows[tensor];
@@ -125,10 +125,10 @@ Stream make_stream(const Model& model, const Loops& loops, std::size_t known_end
   if (model.judge == Judge::Timeloop) {
     set_links(model, loops, stream);
     const StorageLevel& next = model.machine.levels[child + 1];
-    const Sharing sharing = sharing_of(flow, loops, child + 1, child + 1, known_end);
+    const Sharing sharing = sharing_of(flow, loops, child + 1, child + 1, unknown);
     double groups = next.multicast ? sharing.groups : sharing.copies;
     for (std::size_t level = child + 2; level <= parent; ++level)
-      groups *= groups_passed_by(model, flow, loops, level, known_end);
+      groups *= groups_passed_by(model, flow, loops, level, unknown);
     prices.add_fills(stream.below, below, 1);
     prices.add_reads(stream.above, above, groups);
     if (output) {
@@ -141,7 +141,7 @@ Stream make_stream(const Model& model, const Loops& loops, std::size_t known_end
     return stream;
   }
   const double copies = copies_of(loops, child);
-  const double groups = sharing_of(flow, loops, child + 1, parent, known_end).groups * copies_of(loops, parent);
+  const double groups = sharing_of(flow, loops, child + 1, parent, unknown).groups * copies_of(loops, parent);
   prices.add_reads(stream.above, above, groups);
   stream.above[0] += groups * network_energy(model, loops, parent, above.bits);
   if (!output) {
@@ -228,10 +228,40 @@ bool is_closed(const Stream& stream) {
   return false;
 }
 
+// Of a boundary below blocks that are not chosen yet. Either no loop between here and there moves the tensor, and the tile
+// is the whole one; or one does, and then all that turns outside brings the whole again: no less, and certain where the
+// whole does not fit. Words of a sliding tensor depend on more: there only what surely differs is counted. True when that is
+// all.
+bool settle(const Model& model, const Stream& stream, std::size_t tensor, Inside& inside) {
+  const Flow& flow = *stream.flow;
+  double words = 0;
+  if (flow.slides()) {
+    words = 1;
+    for (std::size_t dim = 0; dim < model.dim_count; ++dim) {
+      if ((flow.certain() >> dim & 1) != 0) words *= static_cast<double>(stream.tile[dim] * inside.trips[dim]);
+    }
+  } else {
+    const StorageLevel& level = model.machine.levels[stream.child];
+    const double bits = model.judge == Judge::Timeloop ? static_cast<double>(level.word_bits)
+                                                       : std::min(model.prices.bits(tensor, stream.child, true),
+                                                                  model.prices.bits(tensor, stream.child, false));
+    const auto room = level.usable();
+    if (!room || stream.full * bits <= static_cast<double>(*room) * static_cast<double>(level.word_bits)) return false;
+    words = stream.full * inside.outer;
+  }
+  add(inside.base, stream.below, words, model.prices.count());
+  add(inside.base, stream.above, words, model.prices.count());
+  return true;
+}
+
 }  // namespace
 
-void build(const Model& model, Loops& loops, Inside& inside) {
+void build(const Model& model, Loops& loops, Inside& inside, Inner inner) {
   const std::size_t count = model.prices.count(), outermost = model.level_count - 1;
+  const bool together = inner == Inner::Together;
+  // The outermost spread steps over tiles that are not chosen yet; so do inner ones where blocks are not.
+  std::uint32_t unknown = std::uint32_t{1} << outermost;
+  for (std::size_t level = 1; together && level + 1 < outermost; ++level) unknown |= std::uint32_t{1} << level;
   set_loops(loops, inside.mapping, model.dim_count);
   inside.extents = loops.spread[outermost - 1];
   inside.outer = 1;
@@ -263,10 +293,12 @@ void build(const Model& model, Loops& loops, Inside& inside) {
       }
       return false;
     };
-    // Of the outermost level it depends on the outermost loops: the narrower.
+    // Of the outermost level it depends on the outermost loops, of inner ones on blocks that may not be chosen: the
+    // narrower.
     const auto is_partial = [&](std::size_t level) {
-      const bool may_be = partial(level);
-      if (level < outermost || may_be) return may_be;
+      const bool surely = partial(level);
+      const bool open = level == outermost || (together && level > 0 && level + 1 < outermost);
+      if (!open || surely) return surely;
       return model.prices.bits(tensor, level, true) < model.prices.bits(tensor, level, false);
     };
     std::size_t below = model.level_count;  // the last level that keeps it
@@ -278,14 +310,14 @@ void build(const Model& model, Loops& loops, Inside& inside) {
         if (model.judge == Judge::Timeloop) {
           const bool links = model.machine.levels[0].links && !loops.spatial[0].loops.empty();
           if (links) words = 1;  // only the first is surely not taken from a neighbour
-          for (std::size_t inner = 0; inner <= level; ++inner) {
-            const Sharing sharing = sharing_of(flow, loops, inner, inner, outermost);
-            words *= inner == 0 ? (model.machine.levels[0].multicast ? sharing.groups : sharing.copies)
-                                : groups_passed_by(model, flow, loops, inner, outermost);
+          for (std::size_t nearer = 0; nearer <= level; ++nearer) {
+            const Sharing sharing = sharing_of(flow, loops, nearer, nearer, unknown);
+            words *= nearer == 0 ? (model.machine.levels[0].multicast ? sharing.groups : sharing.copies)
+                                 : groups_passed_by(model, flow, loops, nearer, unknown);
           }
           if (model.is_output(tensor)) model.prices.add_reads(inside.base, place, -partition_of(flow, model, loops, level));
         } else {
-          words *= sharing_of(flow, loops, 0, level, outermost).groups * copies_of(loops, level);
+          words *= sharing_of(flow, loops, 0, level, unknown).groups * copies_of(loops, level);
           inside.base[0] += words * network_energy(model, loops, level, place.bits);
           if (model.is_output(tensor)) {
             double whole = 1;
@@ -302,7 +334,11 @@ void build(const Model& model, Loops& loops, Inside& inside) {
         if (model.is_output(tensor)) model.prices.add_updates(inside.base, place, words);
       } else if (below + 1 < outermost) {
         Stream stream =
-            make_stream(model, loops, outermost, tensor, below, level, is_partial(below), is_partial(level), inside.base);
+            make_stream(model, loops, unknown, tensor, below, level, is_partial(below), is_partial(level), inside.base);
+        if (together && below + 2 < outermost && settle(model, stream, tensor, inside)) {
+          below = level;
+          continue;
+        }
         add_inner_loops(loops, inside.outer, stream, inside.base, count);
         if (is_closed(stream)) {  // all that turns outside brings its tile again
           add(inside.base, stream.below, stream.full * (inside.outer - 1), count);

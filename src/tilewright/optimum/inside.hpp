@@ -8,19 +8,11 @@
 
 #include <vector>
 
-#include "tilewright/hierarchy/restriction.hpp"
 #include "tilewright/optimum/flow.hpp"
 #include "tilewright/optimum/prices.hpp"
+#include "tilewright/optimum/question.hpp"
 
 namespace tilewright::optimum {
-
-// What is asked: references, which outlive everything made of it.
-struct Question {
-  const hierarchy::Problem& problem;
-  const hierarchy::Machine& machine;
-  hierarchy::Judge judge;
-  const hierarchy::Restriction& restriction;
-};
 
 struct Model {
   explicit Model(const Question& question);
@@ -71,12 +63,16 @@ struct Inside {
   Costs least{};                // base, and the least that the streams can cost
 };
 
+// What is known of the blocks in time below m: all of them, or only their factors together, which stand in temporal(0). Then
+// the inside costs no more than any that cuts those factors into blocks.
+enum class Inner : std::uint8_t { Known, Together };
+
 // `loops` is a workspace.
-void build(const Model& model, hierarchy::Loops& loops, Inside& inside);
+void build(const Model& model, hierarchy::Loops& loops, Inside& inside, Inner inner);
 
 // Words from one boundary to the next level that keeps the tensor: prices filled in, nothing moved yet. `partial`: an output
-// has sums to come outside the level (child, parent). Steps of loops in space are known up to `known_end`.
-Stream make_stream(const Model& model, const hierarchy::Loops& loops, std::size_t known_end, std::size_t tensor,
+// has sums to come outside the level (child, parent). How far loops in space step is not known of levels in `unknown`.
+Stream make_stream(const Model& model, const hierarchy::Loops& loops, std::uint32_t unknown, std::size_t tensor,
                    std::size_t child, std::size_t parent, bool child_partial, bool parent_partial, Costs& base);
 
 }  // namespace tilewright::optimum

@@ -15,17 +15,27 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::infinity();
 constexpr double kAlmost = 1 - 1e-11;
 
-// Insides by the thousand: factors and orders of their blocks in a row.
+// Insides by the thousand: factors, as numbers of divisors, and orders of their blocks in a row. Where the blocks in time
+// are not told apart, only the first of them is kept.
 class Packed {
  public:
-  Packed(std::size_t dims, std::size_t outermost) : dims_(dims), outermost_(outermost) {}
+  Packed(const hierarchy::Problem& problem, std::size_t outermost, Inner inner)
+      : dims_(problem.dims.size()),
+        outermost_(outermost),
+        blocks_(inner == Inner::Known ? outermost - 1 : std::min<std::size_t>(1, outermost - 1)) {
+    for (const std::int64_t bound : problem.bounds) divisors_.push_back(divisors_of(bound));
+  }
   void add(double least, const Mapping& mapping) {
     ranks_.emplace_back(least, static_cast<std::uint32_t>(ranks_.size()));
+    const auto number = [&](std::size_t dim, std::int64_t factor) {
+      numbers_.push_back(
+          static_cast<std::uint16_t>(std::ranges::lower_bound(divisors_[dim], factor) - divisors_[dim].begin()));
+    };
     for (std::size_t level = 0; level < outermost_; ++level) {
       for (std::size_t dim = 0; dim < dims_; ++dim) {
-        numbers_.push_back(static_cast<std::int32_t>(mapping.levels[level].spatial.factors[dim]));
-        if (level + 1 == outermost_) continue;
-        numbers_.push_back(static_cast<std::int32_t>(mapping.levels[level].temporal.factors[dim]));
+        number(dim, mapping.levels[level].spatial.factors[dim]);
+        if (level >= blocks_) continue;
+        number(dim, mapping.levels[level].temporal.factors[dim]);
         numbers_.push_back(mapping.levels[level].temporal.order[dim]);
       }
     }
@@ -34,22 +44,23 @@ class Packed {
   std::size_t size() const { return ranks_.size(); }
   double least(std::size_t at) const { return ranks_[at].first; }
   void set(std::size_t at, Mapping& mapping) const {
-    const std::size_t width = dims_ * (3 * (outermost_ - 1) + 1);
-    const std::int32_t* next = numbers_.data() + ranks_[at].second * width;
+    const std::size_t width = dims_ * (outermost_ + 2 * blocks_);
+    const std::uint16_t* next = numbers_.data() + ranks_[at].second * width;
     for (std::size_t level = 0; level < outermost_; ++level) {
       for (std::size_t dim = 0; dim < dims_; ++dim) {
-        mapping.levels[level].spatial.factors[dim] = *next++;
-        if (level + 1 == outermost_) continue;
-        mapping.levels[level].temporal.factors[dim] = *next++;
+        mapping.levels[level].spatial.factors[dim] = divisors_[dim][*next++];
+        if (level >= blocks_) continue;
+        mapping.levels[level].temporal.factors[dim] = divisors_[dim][*next++];
         mapping.levels[level].temporal.order[dim] = static_cast<std::uint8_t>(*next++);
       }
     }
   }
 
  private:
-  std::size_t dims_, outermost_;
+  std::size_t dims_, outermost_, blocks_;
+  std::vector<std::vector<std::int64_t>> divisors_;
   std::vector<std::pair<double, std::uint32_t>> ranks_;
-  std::vector<std::int32_t> numbers_;
+  std::vector<std::uint16_t> numbers_;
 };
 
 class Search {
@@ -72,6 +83,8 @@ class Search {
     for (const Mapping& start : options_.starts) judge(start);
     bool whole = true;
     double lowest = kNone;
+    const std::size_t outermost = model_.level_count - 1;
+    std::vector<Group> groups;
     for (const auto& keeps : choices_.keeps()) {
       Mapping mapping;
       for (const hierarchy::TensorMask mask : keeps) {
@@ -79,20 +92,25 @@ class Search {
         level.keeps = mask;
         mapping.levels.push_back(level);
       }
-      const std::size_t outermost = model_.level_count - 1;
       choices_.spreads(mapping, outermost, outermost, [&] {
-        const auto [least, finished] = group(mapping);
-        lowest = std::min(lowest, least);
-        whole = whole && finished;
+        groups.emplace_back(model_, mapping, Inner::Known);
         return true;
       });
     }
+    for (std::size_t index = 0; index < groups.size(); ++index) {
+      const Closing closing = explore(groups[index], index);
+      lowest = std::min(lowest, closing.least);
+      whole = whole && closing.finished;
+    }
+    const Closing closing = go_inside(groups);
+    lowest = std::min(lowest, closing.least);
+    whole = whole && closing.finished;
     Answer answer;
     answer.mapping = best_;
     answer.cost = cost_;
     answer.certificate = certificate_;
     answer.certificate.incumbent = incumbent_;
-    answer.certificate.closed = whole ? Closed::Exhausted : Closed::Insides;
+    answer.certificate.closed = whole ? Closed::Exhausted : lowest > 0 ? Closed::Insides : Closed::Traffic;
     answer.certificate.lower_bound = whole ? incumbent_ * (1 - kTolerance) : std::min(lowest, incumbent_ * (1 - kTolerance));
     return answer;
   }
@@ -124,11 +142,36 @@ class Search {
     cost_ = *cost;
   }
 
-  // All mappings that keep what `mapping` keeps, and spread the outermost level as it does.
-  Closing group(const Mapping& mapping);
-  bool gather(Mapping& mapping, const Costs& outer, Packed& insides);
+  // All mappings that keep the same tensors and spread the outermost level alike.
+  struct Group {
+    Group(const Model& model, const Mapping& the_mapping, Inner inner)
+        : mapping(the_mapping), outside(model, the_mapping), insides(model.problem, model.level_count - 1, inner) {}
+    Mapping mapping;
+    Outside outside;
+    std::vector<BufferTile> tiles;
+    Costs outer{};  // what all tiles cost at least, entry by entry
+    Packed insides;
+  };
+  // Insides of several blocks in time, told by the product of their factors.
+  struct Candidate {
+    double least = 0;
+    std::size_t group = 0, inside = 0;
+  };
+
+  bool set_tiles(Group& group);
+  Closing explore(Group& group, std::size_t index);
+  // Nothing when there are more than `most`; false when it was stopped.
+  std::optional<bool> gather(Group& group, Inner inner, std::int64_t most);
+  Closing search(Group& group);
+  // What such insides cost at least with the best tile and the best orders: those that may be better than the best known.
+  Closing survey(Group& group, std::size_t index);
+  double least_with(const Inside& inside, Group& group, double enough);
+  Closing go_inside(std::vector<Group>& groups);
+  bool cut_up(const Candidate& candidate, Group& group);
   // False when it was stopped.
   bool pair_up(const Inside& inside, Outside& outside, const std::vector<BufferTile>& tiles);
+  double tile_bound(const Inside& inside, const BufferTile& tile, double cycles) const;
+  void set_task(const Inside& inside, Outside& outside, const BufferTile& tile, Costs& base, Orders::Task& task);
   void look_at(const Inside& inside, Outside& outside, const BufferTile& tile);
   bool set_blocks(const Inside& inside, const Outside& outside, const BufferTile& tile, Orders::Task& task) const;
   double pair_bound(const Inside& inside, const BufferTile& tile, const Orders::Task& task);
@@ -148,6 +191,7 @@ class Search {
   std::optional<hierarchy::Cost> cost_;
   Certificate certificate_;
   std::vector<Mapping> arrangements_;  // of the inside at hand
+  std::vector<Candidate> candidates_;
 };
 
 double Search::bound(const Costs& costs, const Inside& inside) const {
@@ -157,48 +201,138 @@ double Search::bound(const Costs& costs, const Inside& inside) const {
   return value_of(options_.goal, energy, cycles);
 }
 
-bool Search::gather(Mapping& mapping, const Costs& outer, Packed& insides) {
+std::optional<bool> Search::gather(Group& group, Inner inner, std::int64_t most) {
+  Packed& insides = group.insides = Packed(model_.problem, model_.level_count - 1, inner);
+  bool too_many = false;
+  std::int64_t seen = 0;
   const std::size_t outermost = model_.level_count - 1;
   Inside inside;
-  return choices_.spreads(mapping, 0, outermost - 1, [&] {
-    return choices_.tilings(mapping, outermost - 1, [&] {
-      inside.mapping = mapping;
-      build(model_, loops_, inside);
-      Costs costs = inside.least;
-      for (std::size_t at = 0; at < model_.prices.count(); ++at) costs[at] += outer[at];
-      insides.add(options_.bounds.insides ? bound(costs, inside) : 0, mapping);
-      return static_cast<std::int64_t>(insides.size()) <= options_.insides && !stopped();
-    });
+  Mapping mapping = group.mapping;
+  const auto add = [&] {
+    inside.mapping = mapping;
+    build(model_, loops_, inside, inner);
+    Costs costs = inside.least;
+    for (std::size_t at = 0; at < model_.prices.count(); ++at) costs[at] += group.outer[at];
+    const double least = bound(costs, inside);
+    if (!options_.bounds.insides || !is_worse(least)) insides.add(options_.bounds.insides ? least : 0, mapping);
+    too_many = ++seen > most;
+    return !too_many && !stopped();
+  };
+  const bool whole = choices_.spreads(mapping, 0, outermost - 1, [&] {
+    return inner == Inner::Together ? choices_.totals(mapping, outermost - 1, add)
+                                    : choices_.tilings(mapping, outermost - 1, nullptr, add);
   });
+  return too_many ? std::nullopt : std::optional(whole);
 }
 
-Search::Closing Search::group(const Mapping& mapping) {
-  const std::size_t outermost = model_.level_count - 1;
-  Outside outside(model_, mapping);
-  std::vector<BufferTile> tiles = outside.tiles(choices_, orders_);
-  if (tiles.empty()) return {};
-  const auto key = [&](const BufferTile& tile) {
+// Insides one by one where they are few; elsewhere told by the product of the factors of their blocks first.
+Search::Closing Search::explore(Group& group, std::size_t index) {
+  if (!set_tiles(group)) return {};
+  const bool deep = model_.level_count > 3;  // several blocks in time below the buffer's
+  const auto known = gather(group, Inner::Known, deep ? std::min(options_.insides, options_.few_insides) : options_.insides);
+  if (known) return *known ? search(group) : Closing{0, false};
+  if (!deep) return {0, false};
+  const auto together = gather(group, Inner::Together, options_.insides);
+  return together && *together ? survey(group, index) : Closing{0, false};
+}
+
+bool Search::set_tiles(Group& group) {
+  group.tiles = group.outside.tiles(choices_, orders_);
+  if (group.tiles.empty()) return false;
+  std::ranges::stable_sort(group.tiles, {}, [&](const BufferTile& tile) {
     return options_.goal == Goal::Latency ? model_.prices.cycles(tile.least) : tile.least[0];
-  };
-  std::ranges::stable_sort(tiles, {}, key);
-  Costs outer = tiles.front().least;
-  for (const BufferTile& tile : tiles) {
-    for (std::size_t at = 0; at < model_.prices.count(); ++at) outer[at] = std::min(outer[at], tile.least[at]);
+  });
+  group.outer = group.tiles.front().least;
+  for (const BufferTile& tile : group.tiles) {
+    for (std::size_t at = 0; at < model_.prices.count(); ++at) group.outer[at] = std::min(group.outer[at], tile.least[at]);
   }
-  Packed insides(model_.dim_count, outermost);
-  Mapping work = mapping;
-  if (!gather(work, outer, insides)) return {0, false};
+  return true;
+}
+
+Search::Closing Search::search(Group& group) {
+  Packed& insides = group.insides;
   insides.sort();
   Inside inside;
   for (std::size_t at = 0; at < insides.size(); ++at) {
     if (is_worse(insides.least(at))) break;
     if (stopped()) return {insides.least(at), false};
-    inside.mapping = mapping;
+    inside.mapping = group.mapping;
     insides.set(at, inside.mapping);
-    build(model_, loops_, inside);
-    if (!pair_up(inside, outside, tiles)) return {insides.least(at), false};
+    build(model_, loops_, inside, Inner::Known);
+    if (!pair_up(inside, group.outside, group.tiles)) return {insides.least(at), false};
+  }
+  group.tiles = {};
+  insides = Packed(model_.problem, model_.level_count - 1, Inner::Known);
+  return {};
+}
+
+Search::Closing Search::survey(Group& group, std::size_t index) {
+  Packed& insides = group.insides;
+  insides.sort();
+  Inside inside;
+  for (std::size_t at = 0; at < insides.size(); ++at) {
+    if (is_worse(insides.least(at))) break;
+    if (stopped()) return {insides.least(at), false};
+    inside.mapping = group.mapping;
+    insides.set(at, inside.mapping);
+    build(model_, loops_, inside, Inner::Together);
+    const double least = std::max(insides.least(at), least_with(inside, group, insides.least(at)));
+    if (is_worse(least)) continue;
+    candidates_.push_back({least, index, at});
   }
   return {};
+}
+
+// The least bound of all tiles and orders, or any value that is no more than it and no more than `enough`.
+double Search::least_with(const Inside& inside, Group& group, double enough) {
+  double best = kNone;
+  const double cycles = std::max(inside.compute_cycles, std::ceil(model_.prices.cycles(inside.least) * kAlmost));
+  for (const BufferTile& tile : group.tiles) {
+    const double least = tile_bound(inside, tile, cycles);
+    if (least >= best || is_worse(least)) break;
+    bool divides = true;
+    for (std::size_t dim = 0; dim < model_.dim_count && divides; ++dim)
+      divides = tile.extents[dim] % inside.extents[dim] == 0;
+    if (!divides) continue;
+    ++certificate_.nodes;
+    Orders::Task task;
+    if (!set_blocks(inside, group.outside, tile, task)) continue;
+    const double pair = pair_bound(inside, tile, task);
+    if (pair >= best || is_worse(pair)) continue;
+    Costs base;
+    set_task(inside, group.outside, tile, base, task);
+    best = std::min(best, orders_.bound(orders_.least()));
+    if (best <= enough) break;
+  }
+  return best;
+}
+
+Search::Closing Search::go_inside(std::vector<Group>& groups) {
+  std::ranges::stable_sort(candidates_, {}, &Candidate::least);
+  for (const Candidate& candidate : candidates_) {
+    if (is_worse(candidate.least)) break;
+    if (stopped() || !cut_up(candidate, groups[candidate.group])) return {candidate.least, false};
+  }
+  return {};
+}
+
+// Every way to cut the factors of a candidate into blocks.
+bool Search::cut_up(const Candidate& candidate, Group& group) {
+  Mapping mapping = group.mapping;
+  group.insides.set(candidate.inside, mapping);
+  const Extents totals = mapping.levels[0].temporal.factors;
+  mapping.levels[0].temporal = {};
+  Inside inside;
+  return choices_.tilings(mapping, model_.level_count - 2, &totals, [&] {
+    ++certificate_.nodes;
+    if (stopped()) return false;
+    inside.mapping = mapping;
+    build(model_, loops_, inside, Inner::Known);
+    Costs costs = inside.least;
+    for (std::size_t at = 0; at < model_.prices.count(); ++at) costs[at] += group.outer[at];
+    if (options_.bounds.insides && is_worse(bound(costs, inside))) return true;
+    return pair_up(inside, group.outside, group.tiles);
+  });
 }
 
 bool Search::pair_up(const Inside& inside, Outside& outside, const std::vector<BufferTile>& tiles) {
@@ -206,10 +340,7 @@ bool Search::pair_up(const Inside& inside, Outside& outside, const std::vector<B
   arrangements_.clear();
   for (const BufferTile& tile : tiles) {
     // The tiles come by rising cost, so what is too dear stays so.
-    const double least =
-        options_.goal == Goal::Latency
-            ? std::max(cycles, model_.prices.cycles(tile.least) * kAlmost)
-            : value_of(options_.goal, (inside.least[0] + tile.least[0] + inside.leakage * cycles) * kAlmost, cycles);
+    const double least = tile_bound(inside, tile, cycles);
     if (options_.bounds.insides && is_worse(least)) break;
     bool divides = true;
     for (std::size_t dim = 0; dim < model_.dim_count && divides; ++dim)
@@ -220,6 +351,12 @@ bool Search::pair_up(const Inside& inside, Outside& outside, const std::vector<B
     look_at(inside, outside, tile);
   }
   return true;
+}
+
+// Of an inside that takes so many cycles with any tile that costs as much as this one.
+double Search::tile_bound(const Inside& inside, const BufferTile& tile, double cycles) const {
+  if (options_.goal == Goal::Latency) return std::max(cycles, model_.prices.cycles(tile.least) * kAlmost);
+  return value_of(options_.goal, (inside.least[0] + tile.least[0] + inside.leakage * cycles) * kAlmost, cycles);
 }
 
 bool Search::set_blocks(const Inside& inside, const Outside& outside, const BufferTile& tile, Orders::Task& task) const {
@@ -258,10 +395,8 @@ double Search::pair_bound(const Inside& inside, const BufferTile& tile, const Or
   return bound(costs, inside);
 }
 
-void Search::look_at(const Inside& inside, Outside& outside, const BufferTile& tile) {
-  Orders::Task task;
-  if (!set_blocks(inside, outside, tile, task)) return;
-  if (options_.bounds.pairs && is_worse(pair_bound(inside, tile, task))) return;
+// `base` outlives the task.
+void Search::set_task(const Inside& inside, Outside& outside, const BufferTile& tile, Costs& base, Orders::Task& task) {
   bool inner_sums = false;
   for (std::size_t tensor = 0; tensor < model_.flows.size(); ++tensor) {
     if (!model_.is_output(tensor)) continue;
@@ -269,7 +404,7 @@ void Search::look_at(const Inside& inside, Outside& outside, const BufferTile& t
       inner_sums = inner_sums || !model_.flows[tensor].is_relevant(loop.dim);
   }
   outside.set(tile.extents, inner_sums);
-  Costs base = inside.base;
+  base = inside.base;
   for (std::size_t at = 0; at < model_.prices.count(); ++at) base[at] += outside.base()[at];
   task.base = &base;
   task.compute_cycles = inside.compute_cycles;
@@ -277,6 +412,14 @@ void Search::look_at(const Inside& inside, Outside& outside, const BufferTile& t
   for (const Stream& stream : inside.streams) task.both.push_back(&stream);
   for (const Stream& stream : outside.streams()) task.last.push_back(&stream);
   orders_.set(task);
+}
+
+void Search::look_at(const Inside& inside, Outside& outside, const BufferTile& tile) {
+  Orders::Task task;
+  if (!set_blocks(inside, outside, tile, task)) return;
+  if (options_.bounds.pairs && is_worse(pair_bound(inside, tile, task))) return;
+  Costs base;
+  set_task(inside, outside, tile, base, task);
   if (options_.bounds.paths && is_worse(orders_.bound(orders_.least()))) return;
   judge_orders(inside, task);
 }

@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "tilewright/optimum/goal.hpp"
-#include "tilewright/optimum/inside.hpp"
+#include "tilewright/optimum/question.hpp"
 
 namespace tilewright::optimum {
 
@@ -19,11 +19,12 @@ struct Options {
   Goal goal = Goal::Edp;
   Limits limits = {};
   std::int64_t nodes = std::numeric_limits<std::int64_t>::max();  // at most so many: the same answer everywhere
-  std::int64_t insides = 3'000'000;                               // more are not looked at one by one
-  std::function<bool()> stop = {};                                // asked now and then; what is proven by then is told
-  std::function<void(const Certificate&)> progress = {};          // told now and then
-  std::vector<hierarchy::Mapping> starts = {};                    // known mappings; those that break a rule are left out
-  double incumbent = std::numeric_limits<double>::infinity();     // only what is better is looked for
+  std::int64_t few_insides = 300'000;  // so many are looked at one by one even where several blocks lie inside the buffer's
+  std::int64_t insides = 3'000'000;    // more are not looked at one by one
+  std::function<bool()> stop = {};     // asked now and then; what is proven by then is told
+  std::function<void(const Certificate&)> progress = {};       // told now and then
+  std::vector<hierarchy::Mapping> starts = {};                 // known mappings; those that break a rule are left out
+  double incumbent = std::numeric_limits<double>::infinity();  // only what is better is looked for
   // Test hooks: the optimum has to stay without any of them.
   struct Bounds {
     bool insides = true, pairs = true, paths = true, orders = true;

@@ -39,8 +39,8 @@ void Outside::set(const Extents& extents, bool inner_sums) {
       outer_sums = outer_sums || model_.problem.bounds[dim] / (extents[dim] * spread(dim)) > 1;
       spread_sums = spread_sums || spread(dim) > 1;
     }
-    Stream stream = make_stream(model_, loops_, model_.level_count, tensor, buffer, outermost,
-                                inner_sums || outer_sums || spread_sums, outer_sums, base_);
+    Stream stream = make_stream(model_, loops_, 0, tensor, buffer, outermost, inner_sums || outer_sums || spread_sums,
+                                outer_sums, base_);
     for (std::size_t at = 0; at < model_.prices.count(); ++at)
       base_[at] += stream.full * (stream.below[at] + stream.above[at]);
     streams_.push_back(std::move(stream));

@@ -9,10 +9,13 @@
 #include <vector>
 
 #include "tilewright/base/options.hpp"
-#include "tilewright/optimum/optimal_searcher.hpp"
 #include "tilewright/search/search_loop.hpp"
 #include "tilewright/search/settings.hpp"
 #include "tilewright/study/run_context.hpp"
+
+namespace tilewright::optimum {
+struct Effort;
+}
 
 namespace tilewright {
 
