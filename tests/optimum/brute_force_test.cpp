@@ -29,13 +29,13 @@ std::string shown(const RandomQuestion& drawn) {
 
 TEST(OptimumBruteForce, SameOptimumOnSmallProblems) {
   const char* more = std::getenv("TILEWRIGHT_OPTIMUM_CASES");
-  const int cases = more != nullptr ? std::atoi(more) : 400;
+  const int cases = more != nullptr ? std::atoi(more) : 2'000;
   Rng rng(3, "brute-force");
   int compared = 0, feasible = 0;
   std::int64_t mappings = 0;
   for (int number = 0; compared < cases && number < 100 * cases && !testing::Test::HasFailure(); ++number) {
     const RandomQuestion drawn = random_question(rng);
-    const auto truth = brute_force(drawn.problem, drawn.machine, drawn.judge, drawn.restriction, 20'000);
+    const auto truth = brute_force(drawn.problem, drawn.machine, drawn.judge, drawn.restriction, 5'000);
     if (!truth) continue;
     ++compared;
     feasible += truth->mappings > 0 ? 1 : 0;
@@ -78,9 +78,9 @@ void for_known_optima(std::string_view stream, int cases, const Check& check) {
 
 TEST(OptimumBruteForce, TheOptimumStaysWithoutAnyOfTheBounds) {
   for_known_optima("hooks", 60, [](const RandomQuestion& drawn, const Question& question, const BruteForce& truth) {
-    for (const Options::Bounds bounds : {Options::Bounds{.insides = false}, Options::Bounds{.pairs = false},
-                                         Options::Bounds{.paths = false}, Options::Bounds{.orders = false},
-                                         Options::Bounds{false, false, false, false}}) {
+    for (const Options::Bounds bounds :
+         {Options::Bounds{.insides = false}, Options::Bounds{.pairs = false}, Options::Bounds{.paths = false},
+          Options::Bounds{.orders = false}, Options::Bounds{false, false, false, false}}) {
       const Answer answer = find_optimum(question, {.goal = Goal::Edp, .bounds = bounds});
       EXPECT_NEAR(answer.certificate.incumbent, truth.edp, 2 * kTolerance * truth.edp) << shown(drawn);
     }

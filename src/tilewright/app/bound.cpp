@@ -41,10 +41,11 @@ Verb bound_verb() {
   return {.name = "bound",
           .summary = "what every mapping of a layer costs at least on a machine with memory levels",
           .options = std::move(options),
-          .footer = examples_text({{"tilewright bound zoo:resnet18 --hardware zoo:eyeriss-dram",
-                                    "cycles, energy and EDP that no mapping is below, without a search"},
-                                   {"tilewright bound zoo:alexnet --layer conv3 --hardware zoo:simba-like --model timeloop --json",
-                                    "one layer, as Timeloop counts"}}),
+          .footer =
+              examples_text({{"tilewright bound zoo:resnet18 --hardware zoo:eyeriss-dram",
+                              "cycles, energy and EDP that no mapping is below, without a search"},
+                             {"tilewright bound zoo:alexnet --layer conv3 --hardware zoo:simba-like --model timeloop --json",
+                              "one layer, as Timeloop counts"}}),
           .run = [arguments] { return run_bound(*arguments); }};
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "tilewright/search/search_loop.hpp"
 #include "tilewright/search/searchers.hpp"
 
 namespace tilewright::optimum {
@@ -32,13 +33,55 @@ Limits limits_of(const Objective& objective) {
   return limits;
 }
 
+namespace {
+
+constexpr std::int64_t kScouted = 20'000;
+
+// The best mapping that annealing finds in a fraction of a second, beginning with those that are known.
+std::optional<hierarchy::Mapping> scout(const HierarchySpace& space, const Objective& objective,
+                                        const std::vector<Point>& known) {
+  auto searcher = make_classical_searcher("annealing", space, kScouted, 1, {});
+  if (!searcher) return std::nullopt;
+  const auto evaluator = space.evaluator();
+  std::optional<Point> best;
+  Score best_score{};
+  std::vector<Verdict> verdicts;
+  const auto judge = [&](const std::vector<Point>& points) {
+    verdicts.clear();
+    for (const Point& point : points) {
+      verdicts.push_back(verdict_of(objective, evaluator->evaluate(point)));
+      if (!verdicts.back().feasible || (best && best_score <= verdicts.back().score)) continue;
+      best = point;
+      best_score = verdicts.back().score;
+    }
+  };
+  judge(known);
+  (*searcher)->notice(known, verdicts);
+  std::vector<Point> points;
+  for (std::int64_t left = kScouted; left > 0; left -= std::ssize(points)) {
+    points.clear();
+    (*searcher)->ask(static_cast<std::size_t>(left), points);
+    if (points.empty()) break;
+    judge(points);
+    (*searcher)->tell(points, verdicts);
+  }
+  return best ? std::optional(space.mapping(*best)) : std::nullopt;
+}
+
+}  // namespace
+
 Answer prove(const HierarchySpace& space, const Objective& objective, const Effort& effort,
              std::vector<hierarchy::Mapping> starts) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point end =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(effort.seconds));
   Options options{.goal = *goal_of(objective), .limits = limits_of(objective), .nodes = effort.nodes};
+  std::vector<Point> known;
+  for (const hierarchy::Mapping& start : starts) {
+    if (const auto point = space.point_of(start)) known.push_back(*point);
+  }
   options.starts = std::move(starts);
+  if (const auto scouted = scout(space, objective, known)) options.starts.push_back(*scouted);
   options.stop = [&] { return (effort.stop && effort.stop()) || (effort.seconds > 0 && Clock::now() >= end); };
   return find_optimum({space.problem(), space.machine(), space.judge(), space.restriction()}, options);
 }

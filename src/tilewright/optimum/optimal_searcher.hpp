@@ -21,7 +21,7 @@ Limits limits_of(const Objective& objective);
 
 // How long to look for a proof.
 struct Effort {
-  std::int64_t nodes = 5'000'000;   // of every problem: the same answer everywhere
+  std::int64_t nodes = 2'000'000;   // of every problem: the same answer everywhere
   double seconds = 0;               // of every problem; 0 = as long as it takes
   std::function<bool()> stop = {};  // asked now and then
 };

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
+#include "tilewright/optimum/floor.hpp"
 #include "tilewright/optimum/outside.hpp"
 
 namespace tilewright::optimum {
@@ -84,23 +86,33 @@ class Search {
     bool whole = true;
     double lowest = kNone;
     const std::size_t outermost = model_.level_count - 1;
-    std::vector<Group> groups;
+    std::vector<std::unique_ptr<Group>> groups;
     for (const auto& keeps : choices_.keeps()) {
+      hierarchy::Restriction restriction = model_.restriction;
       Mapping mapping;
       for (const hierarchy::TensorMask mask : keeps) {
         hierarchy::LevelMapping level;
         level.keeps = mask;
+        restriction.levels[mapping.levels.size()].keeps = mask;
+        restriction.levels[mapping.levels.size()].bypasses = static_cast<hierarchy::TensorMask>(~mask);
         mapping.levels.push_back(level);
       }
+      const Floor floor = floor_of({model_.problem, model_.machine, model_.judge, restriction});
       choices_.spreads(mapping, outermost, outermost, [&] {
-        groups.emplace_back(model_, mapping, Inner::Known);
+        groups.push_back(std::make_unique<Group>(model_, mapping, Inner::Known));
+        groups.back()->floor = floor;
         return true;
       });
     }
+    const auto floor_value = [&](const std::unique_ptr<Group>& group) { return group->floor.value(options_.goal); };
+    std::ranges::stable_sort(groups, {}, floor_value);
     for (std::size_t index = 0; index < groups.size(); ++index) {
-      const Closing closing = explore(groups[index], index);
-      lowest = std::min(lowest, closing.least);
-      whole = whole && closing.finished;
+      const double least = floor_value(groups[index]);
+      if (options_.bounds.insides && is_worse(least)) break;
+      const Closing closing = stopped() ? Closing{least, false} : explore(*groups[index], index);
+      if (closing.finished) continue;
+      lowest = std::min(lowest, std::max(closing.least, least));
+      whole = false;
     }
     const Closing closing = go_inside(groups);
     lowest = std::min(lowest, closing.least);
@@ -150,6 +162,7 @@ class Search {
     Outside outside;
     std::vector<BufferTile> tiles;
     Costs outer{};  // what all tiles cost at least, entry by entry
+    Floor floor;
     Packed insides;
   };
   // Insides of several blocks in time, told by the product of their factors.
@@ -166,7 +179,7 @@ class Search {
   // What such insides cost at least with the best tile and the best orders: those that may be better than the best known.
   Closing survey(Group& group, std::size_t index);
   double least_with(const Inside& inside, Group& group, double enough);
-  Closing go_inside(std::vector<Group>& groups);
+  Closing go_inside(std::vector<std::unique_ptr<Group>>& groups);
   bool cut_up(const Candidate& candidate, Group& group);
   // False when it was stopped.
   bool pair_up(const Inside& inside, Outside& outside, const std::vector<BufferTile>& tiles);
@@ -219,6 +232,12 @@ std::optional<bool> Search::gather(Group& group, Inner inner, std::int64_t most)
     return !too_many && !stopped();
   };
   const bool whole = choices_.spreads(mapping, 0, outermost - 1, [&] {
+    double macs = 1;
+    for (const hierarchy::LevelMapping& level : mapping.levels) {
+      for (std::size_t dim = 0; dim < model_.dim_count; ++dim) macs *= static_cast<double>(level.spatial.factors[dim]);
+    }
+    const double cycles = std::max(group.floor.cycles, static_cast<double>(computes(model_.problem)) / macs);
+    if (options_.bounds.insides && is_worse(value_of(options_.goal, group.floor.energy, cycles) * kAlmost)) return true;
     return inner == Inner::Together ? choices_.totals(mapping, outermost - 1, add)
                                     : choices_.tilings(mapping, outermost - 1, nullptr, add);
   });
@@ -307,11 +326,11 @@ double Search::least_with(const Inside& inside, Group& group, double enough) {
   return best;
 }
 
-Search::Closing Search::go_inside(std::vector<Group>& groups) {
+Search::Closing Search::go_inside(std::vector<std::unique_ptr<Group>>& groups) {
   std::ranges::stable_sort(candidates_, {}, &Candidate::least);
   for (const Candidate& candidate : candidates_) {
     if (is_worse(candidate.least)) break;
-    if (stopped() || !cut_up(candidate, groups[candidate.group])) return {candidate.least, false};
+    if (stopped() || !cut_up(candidate, *groups[candidate.group])) return {candidate.least, false};
   }
   return {};
 }

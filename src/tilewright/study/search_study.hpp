@@ -27,7 +27,7 @@ struct SearchOptions {
   std::string from = {};                   // a trained team that `agents` begin with: its folder, or the directory of a run
   bool prove = false;              // how far from the optimum the best mapping is, as far as `seconds` and `nodes` go
   double seconds = 0;              // of a proof, per problem; 0 = as long as it takes
-  std::int64_t nodes = 5'000'000;  // likewise
+  std::int64_t nodes = 2'000'000;  // likewise
   std::string store = {};          // a file of evaluated points, shared between runs; empty = that of the run directory
 };
 OptionTable options_of(SearchOptions& options);
