@@ -12,6 +12,11 @@ namespace tilewright::optimum {
 
 std::vector<std::int64_t> divisors_of(std::int64_t number);
 
+// Whether loops `dims`, the innermost first, are in an order that the rule allows; and puts them in that order, dimensions
+// without a loop after them.
+bool in_order(const hierarchy::Block& block, const hierarchy::BlockRestriction& rule, const std::vector<std::uint8_t>& dims);
+void set_order(hierarchy::Block& block, const std::vector<std::uint8_t>& dims, std::size_t dim_count);
+
 class Choices {
  public:
   explicit Choices(const Model& model);

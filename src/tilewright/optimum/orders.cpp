@@ -199,11 +199,14 @@ double Orders::bound(const Costs& costs) const {
   return value_of(goal_, energy, cycles);
 }
 
-void Orders::descend(std::size_t block, const Node& node, const double& incumbent, std::int64_t& nodes, const Leaf& leaf) {
+bool Orders::descend(std::size_t block, const Node& node, const double& incumbent, std::int64_t& nodes, const Leaf& leaf) {
   const BlockLoops& loops = block == 0 ? task_.buffer : task_.outermost;
   const std::size_t count = loops.loops.size();
   if (node.set + 1 == std::uint32_t{1} << count) {
-    if (block == 1) return leaf(order_[0], order_[1]);
+    if (block == 1) {
+      leaf(order_[0], order_[1]);
+      return true;
+    }
     Node next{0, node.costs, node.states};
     for (StreamState& state : next.states) state.candidates = 0;
     for (const Stream* stream : task_.last) next.states.push_back(begin_of(*stream));
@@ -241,19 +244,22 @@ void Orders::descend(std::size_t block, const Node& node, const double& incumben
   for (const auto& [least, index] : ranked) {
     if (least >= incumbent * (1 - kTolerance)) break;
     ++nodes;
+    if (stop && stop()) return false;
     const std::uint32_t added = nexts[index].set & ~node.set;
     std::size_t at = 0;
     while ((added >> at & 1) == 0) ++at;
     order_[block].push_back(loops.loops[at].dim);
-    descend(block, nexts[index], incumbent, nodes, leaf);
+    const bool goes_on = descend(block, nexts[index], incumbent, nodes, leaf);
     order_[block].pop_back();
+    if (!goes_on) return false;
   }
+  return true;
 }
 
-void Orders::search(const double& incumbent, std::int64_t& nodes, const Leaf& leaf) {
+bool Orders::search(const double& incumbent, std::int64_t& nodes, const Leaf& leaf) {
   order_[0].clear();
   order_[1].clear();
-  descend(0, {0, *task_.base, begin_}, incumbent, nodes, leaf);
+  return descend(0, {0, *task_.base, begin_}, incumbent, nodes, leaf);
 }
 
 }  // namespace tilewright::optimum

@@ -51,7 +51,10 @@ class Orders {
 
   // Calls leaf(buffer order, outermost order) for every pair of orders whose bound is below `*incumbent`, which leaf lowers.
   using Leaf = std::function<void(const std::vector<std::uint8_t>&, const std::vector<std::uint8_t>&)>;
-  void search(const double& incumbent, std::int64_t& nodes, const Leaf& leaf);
+  // False when `stop` ended it.
+  bool search(const double& incumbent, std::int64_t& nodes, const Leaf& leaf);
+
+  std::function<bool()> stop;  // asked at every step; may be empty
 
   bool order_bounds = true;  // a test hook: without them every order is looked at
 
@@ -63,7 +66,7 @@ class Orders {
   };
   bool may_follow(const BlockLoops& block, std::uint32_t set, std::size_t next) const;
   void set_togo(const BlockLoops& block, const std::vector<StreamState>& states, std::vector<Costs>& togo);
-  void descend(std::size_t block, const Node& node, const double& incumbent, std::int64_t& nodes, const Leaf& leaf);
+  bool descend(std::size_t block, const Node& node, const double& incumbent, std::int64_t& nodes, const Leaf& leaf);
   std::vector<StreamState> after_buffer() const;
 
   const Model& model_;
