@@ -39,10 +39,10 @@ from tilewright._core import (
     stop_everything,
     version,
 )
+from tilewright.design import codesign_spaces, evaluate_batch, space, spaces
 from tilewright.errors import Error, Infeasible, InvalidInput, NotFound, SystemFailure
 from tilewright.runs import Points, Run, open_run
-from tilewright.spaces import codesign_spaces, evaluate_batch, space, spaces
-from tilewright.studies import Progress, Study, codesign, compare, compile, map, train
+from tilewright.studies import Asked, Progress, Search, Study, codesign, compare, compile, map, train
 
 if TYPE_CHECKING:
     from tilewright import optuna, points, torch
@@ -55,6 +55,7 @@ __all__ = [
     "OUTCOME",
     "VERDICT",
     "Accelerator",
+    "Asked",
     "Cost",
     "Error",
     "Infeasible",
@@ -72,6 +73,7 @@ __all__ = [
     "Points",
     "Progress",
     "Run",
+    "Search",
     "Searcher",
     "Space",
     "StorageLevel",

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     PathLike: TypeAlias = str | os.PathLike[str]
 
-__all__ = ["Asked", "Progress", "Study", "codesign", "compare", "compile", "map", "train"]
+__all__ = ["Asked", "Progress", "Search", "Study", "codesign", "compare", "compile", "map", "train"]
 
 
 class Progress(NamedTuple):
@@ -58,6 +58,10 @@ class Asked(Protocol):
 
     def tell(self, points: NDArray[np.int32], verdicts: NDArray[np.void]) -> None:
         """What the points of the last ask are worth: rows of tilewright.VERDICT."""
+
+
+Search = str | tuple[str, Callable[[Space, int, int], Asked]]
+"""An entry of compare()'s searches: a name of ours, or a name and what makes a searcher of yours of (space, samples, seed)."""
 
 
 class Study(Mapping[str, Any]):
@@ -189,7 +193,7 @@ def map(
 def compare(
     network: PathLike | Network,
     machine: PathLike | Accelerator | LeveledMachine,
-    searches: Sequence[str | tuple[str, Callable[[Space, int, int], Asked]]] | None = None,
+    searches: Sequence[Search] | None = None,
     *,
     output: PathLike | None = None,
     threads: int = 0,
