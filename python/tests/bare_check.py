@@ -1,4 +1,4 @@
-"""bare_check.py: that an installed package works by itself; run by script/check wheel where our libraries are hidden."""
+"""bare_check.py: that an installed package works by itself; run by script/check, also where our libraries are hidden."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ done = subprocess.run([sys.executable, "-m", "tilewright", "zoo", "resnet18"], c
 assert "1.814 G MACs" in done.stdout
 with open("/proc/self/maps", encoding="utf-8") as maps:
     libraries = {line.split("/")[-1].strip() for line in maps if ".so" in line and "tilewright.libs" in line}
-print(f"works by itself, with {', '.join(sorted(libraries))}")
+print(f"works, with {', '.join(sorted(libraries)) or 'the libraries of the system'}")

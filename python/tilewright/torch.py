@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,9 @@ def from_torch(
     module.eval()
     try:
         with torch.no_grad():
-            torch.onnx.export(module, inputs, buffer, dynamo=False, dynamic_axes=dict(dynamic_axes) if dynamic_axes else None)
+            # The exporter that writes into memory; before PyTorch 2.1 it was the only one, and had no name.
+            named = {"dynamo": False} if "dynamo" in inspect.signature(torch.onnx.export).parameters else {}
+            torch.onnx.export(module, inputs, buffer, dynamic_axes=dict(dynamic_axes) if dynamic_axes else None, **named)
     finally:
         module.train(was_training)
     network = network_from_onnx(buffer.getvalue(), name or type(module).__name__, dims=dict(dims) if dims else None)
