@@ -176,6 +176,91 @@ TEST(ParticleEnvironment, AnEpisodeIsTheSameAmongAnyNumberOfWorlds) {
   }
 }
 
+// What a whole episode shows in an environment that is already there.
+std::vector<float> play_on(ParticleEnvironment& environment, std::uint64_t first_episode) {
+  std::vector<float> record, actions(environment.world_count() * environment.spec().action_size());
+  environment.reset(first_episode);
+  for (std::size_t t = 0; t < environment.spec().episode_length; ++t) {
+    draw_actions(environment.spec(), first_episode, t, actions);
+    environment.step(actions);
+    const WorldArrays& arrays = environment.arrays();
+    record.insert(record.end(), arrays.observations.begin(), arrays.observations.end());
+    record.insert(record.end(), arrays.rewards.begin(), arrays.rewards.end());
+  }
+  return record;
+}
+
+TEST(ParticleEnvironment, ReseedingMakesItTheEnvironmentOfThatSeed) {
+  for (const char* scenario : {"simple_tag", "simple_reference"}) {  // prey that move by chance; goals
+    const ParticleOptions options{.scenario = scenario, .episode_length = 5, .worlds = 2, .seed = 3};
+    ParticleOptions other = options;
+    other.seed = 4;
+    const auto reseeded = make(options), of_other = make(other);
+    const std::vector<float> before = play_on(*reseeded, 7);
+    reseeded->reseed(4);
+    const std::vector<float> after = play_on(*reseeded, 7);
+    EXPECT_EQ(after, play_on(*of_other, 7));
+    EXPECT_NE(after, before);
+    reseeded->reseed(3);
+    EXPECT_EQ(play_on(*reseeded, 7), before);
+  }
+}
+
+TEST(ParticleEnvironment, BeginsWhereItIsTold) {
+  const auto environment =
+      make({.scenario = "simple_adversary", .worlds = 2});  // 3 agents, 2 landmarks, of which 1 the goal
+  EXPECT_EQ(environment->starts().goal_count, 2U);
+  EXPECT_EQ(environment->starts().spawns.size(), 5U);
+  std::vector<double> places(2 * 10);
+  for (std::size_t i = 0; i < places.size(); ++i) places[i] = 0.05 * static_cast<double>(i);
+  const std::vector<float> still(2 * environment->spec().action_size());
+  environment->step(still);
+  environment->begin(places, std::vector<std::size_t>{0, 1});
+  EXPECT_THAT(environment->exact_rewards(), Each(0));
+  for (std::size_t world = 0; world < 2; ++world) {
+    const std::vector<Body> bodies = environment->bodies(world);
+    for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(bodies[i].x, places[10 * world + 2 * i]);
+  }
+  // A good agent first sees its way to the goal: in world 0 from (0.1, 0.15) to (0.3, 0.35), in world 1 to the second
+  // landmark.
+  const std::size_t good = environment->spec().observation_offset(1), row = environment->spec().observation_size();
+  EXPECT_FLOAT_EQ(environment->arrays().observations[good], 0.2F);
+  EXPECT_FLOAT_EQ(environment->arrays().observations[row + good], 0.3F);
+}
+
+TEST(ParticleEnvironment, GivenStartsMoveTheirPreyByTheSeed) {
+  const auto row = [](std::uint64_t seed) {
+    const auto environment = make({.scenario = "simple_tag"});
+    environment->reseed(seed);
+    std::vector<double> places(2 * environment->starts().spawns.size());
+    for (std::size_t i = 0; i < places.size(); ++i) places[i] = 0.1 * static_cast<double>(i);
+    environment->begin(places, std::vector<std::size_t>{0});
+    environment->step(std::vector<float>(environment->spec().action_size()));
+    return environment->arrays().observations;
+  };
+  EXPECT_EQ(row(5), row(5));
+  EXPECT_NE(row(5), row(6));
+}
+
+TEST(ParticleEnvironment, ExactRewardsAreThoseBeforeRounding) {
+  const auto environment = make({.scenario = "simple_spread", .episode_length = 3, .worlds = 2});
+  environment->reset(1);
+  const std::vector<float> actions(2 * environment->spec().action_size(), 0.3F);
+  bool any_rounded = false;
+  for (int t = 0; t < 3; ++t) {
+    environment->step(actions);
+    const std::span<const double> exact = environment->exact_rewards();
+    ASSERT_EQ(exact.size(), 6U);
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      EXPECT_EQ(static_cast<float>(exact[i]), environment->arrays().rewards[i]);
+      any_rounded = any_rounded || static_cast<double>(environment->arrays().rewards[i]) != exact[i];
+    }
+  }
+  EXPECT_TRUE(any_rounded);
+  environment->step(actions);  // stands still
+  EXPECT_THAT(environment->exact_rewards(), Each(0));
+}
+
 TEST(ParticleEnvironment, FastContactsAreNearlyExact) {
   for (const Dialect dialect : {Dialect::OpenAi, Dialect::PettingZoo}) {
     const ParticleOptions options{.scenario = "simple_tag", .dialect = dialect, .agents = 6, .worlds = 20};

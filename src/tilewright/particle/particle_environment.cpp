@@ -14,6 +14,8 @@
 namespace tilewright {
 namespace {
 
+constexpr std::string_view kStream = "particle";
+constexpr double kAgentSpawn = 1;
 constexpr std::size_t kMostAgents = 128;
 constexpr std::size_t kMostObserved = std::size_t{1} << 30;  // numbers in the observations of all worlds
 
@@ -25,13 +27,17 @@ class ParticleWorlds : public ParticleEnvironment {
         prey_(std::move(prey)),
         physics_(scenario_->shape(), options.dialect, options.contacts),
         dialect_(options.dialect),
-        seed_(options.seed, "particle"),
+        seed_(options.seed, kStream),
         world_size_(scenario_->shape().size()),
         worlds_(options.worlds * world_size_),
         steps_(options.worlds),
         thrust_(2 * scenario_->shape().agents.size()),
-        rewards_(scenario_->shape().agents.size()) {
+        rewards_(scenario_->shape().agents.size()),
+        exact_rewards_(options.worlds * learning) {
     const WorldShape& shape = scenario_->shape();
+    starts_.goal_count = scenario_->goal_count();
+    starts_.spawns.assign(shape.agents.size(), kAgentSpawn);
+    for (const LandmarkTraits& landmark : shape.landmarks) starts_.spawns.push_back(landmark.spawn);
     spec_.name = options.scenario;
     spec_.episode_length = options.episode_length;
     for (std::size_t i = 0; i < learning; ++i) {
@@ -62,22 +68,44 @@ class ParticleWorlds : public ParticleEnvironment {
       if (prey_) prey_->begin_episode(w, episode.fork("prey"));
       show(w);
     }
-    std::ranges::fill(steps_, 0);
-    std::ranges::fill(arrays_.rewards, 0.0F);
-    std::ranges::fill(arrays_.terminated, 0);
-    std::ranges::fill(arrays_.truncated, 0);
+    begin_counting();
+  }
+
+  void reseed(std::uint64_t seed) override {
+    seed_ = Rng(seed, kStream);
+    given_starts_ = 0;
+  }
+
+  const ParticleStarts& starts() const override { return starts_; }
+  std::span<const double> exact_rewards() const override { return exact_rewards_; }
+
+  void begin(std::span<const double> places, std::span<const std::size_t> goals) override {
+    const std::size_t size = 2 * starts_.spawns.size();
+    TW_ASSERT(places.size() == world_count() * size && goals.size() == world_count());
+    for (std::size_t w = 0; w < world_count(); ++w) {
+      TW_ASSERT(goals[w] < starts_.goal_count);
+      std::fill_n(world(w), world_size_, 0.0);
+      std::ranges::copy(places.subspan(w * size, size), world(w) + scenario_->shape().position(0));
+      scenario_->set_goal(goals[w], world(w));
+      if (prey_) prey_->begin_episode(w, seed_.fork("given", given_starts_++).fork("prey"));
+      show(w);
+    }
+    begin_counting();
   }
 
   void step(std::span<const float> actions) override {
     TW_ASSERT(actions.size() == world_count() * action_size_);
     for (std::size_t w = 0; w < world_count(); ++w) {
       float* rewards = arrays_.rewards.data() + w * spec_.agent_count();
+      double* exact = exact_rewards_.data() + w * spec_.agent_count();
       if (steps_[w] == spec_.episode_length) {
         std::fill_n(rewards, spec_.agent_count(), 0.0F);
+        std::fill_n(exact, spec_.agent_count(), 0.0);
         continue;
       }
       advance(w, actions.data() + w * action_size_);
       scenario_->rewards(world(w), rewards_);
+      std::copy_n(rewards_.data(), spec_.agent_count(), exact);
       for (std::size_t i = 0; i < spec_.agent_count(); ++i) rewards[i] = static_cast<float>(rewards_[i]);
       if (++steps_[w] == spec_.episode_length) {
         std::fill_n(arrays_.truncated.begin() + static_cast<std::ptrdiff_t>(w * spec_.agent_count()), spec_.agent_count(),
@@ -105,17 +133,22 @@ class ParticleWorlds : public ParticleEnvironment {
 
   // The goal, then all positions.
   void place(Rng rng, double* numbers) const {
-    const WorldShape& shape = scenario_->shape();
     std::fill_n(numbers, world_size_, 0.0);
-    const auto goals = static_cast<std::int64_t>(scenario_->goal_count());
+    const auto goals = static_cast<std::int64_t>(starts_.goal_count);
     const std::int64_t goal = goals > 1 ? rng.below(goals) : 0;
-    double* position = numbers + shape.position(0);
-    const auto scatter = [&](double spawn) {
+    double* position = numbers + scenario_->shape().position(0);
+    for (const double spawn : starts_.spawns) {
       for (int axis = 0; axis < 2; ++axis) *position++ = spawn * (2 * rng.uniform() - 1);
-    };
-    for (std::size_t i = 0; i < shape.agents.size(); ++i) scatter(1);
-    for (const LandmarkTraits& landmark : shape.landmarks) scatter(landmark.spawn);
+    }
     scenario_->set_goal(static_cast<std::size_t>(goal), numbers);
+  }
+
+  void begin_counting() {
+    std::ranges::fill(steps_, 0);
+    std::ranges::fill(arrays_.rewards, 0.0F);
+    std::ranges::fill(exact_rewards_, 0.0);
+    std::ranges::fill(arrays_.terminated, 0);
+    std::ranges::fill(arrays_.truncated, 0);
   }
 
   void advance(std::size_t w, const float* action) {
@@ -155,6 +188,9 @@ class ParticleWorlds : public ParticleEnvironment {
   std::vector<double> worlds_;            // the numbers of world after world
   std::vector<std::size_t> steps_;        // since the reset
   std::vector<double> thrust_, rewards_;  // of one world's agents
+  std::vector<double> exact_rewards_;     // of every world's learning agents
+  ParticleStarts starts_;
+  std::uint64_t given_starts_ = 0;  // since the seed
   std::size_t observation_size_ = 0, action_size_ = 0;
 };
 

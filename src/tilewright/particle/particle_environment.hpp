@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,9 +80,26 @@ struct Body {
   enum class Kind { Agent, Adversary, Prey, Landmark, Obstacle } kind = Kind::Agent;
 };
 
+// What a start is drawn from: a goal below `goal_count`, and for every body, agents first, a place in [-spawn, spawn]².
+struct ParticleStarts {
+  std::size_t goal_count = 1;
+  std::vector<double> spawns;
+};
+
 class ParticleEnvironment : public Environment {
  public:
   virtual std::vector<Body> bodies(std::size_t world) const = 0;
+
+  // From the next reset on, episodes are those of an environment that was made with this seed.
+  virtual void reseed(std::uint64_t seed) = 0;
+
+  // Begins an episode in every world at starts that the caller has drawn: two numbers for each body, world after world, and
+  // a goal each. Prey that move by chance do so by the environment's seed.
+  virtual const ParticleStarts& starts() const = 0;
+  virtual void begin(std::span<const double> places, std::span<const std::size_t> goals) = 0;
+
+  // arrays().rewards before they were rounded, as the original packages pay them.
+  virtual std::span<const double> exact_rewards() const = 0;
 };
 
 // Unknown names and impossible numbers are Errors.
