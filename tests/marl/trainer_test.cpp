@@ -263,6 +263,25 @@ TEST_F(TrainerTest, AResumedRunGoesOnBitByBit) {
   expect_equal(finished.trainer.state(), whole.trainer.state());
 }
 
+TEST_F(TrainerTest, AStateThatACallerKeptGoesOnBitByBit) {
+  Training whole(folder_ / "whole", 60);
+  ASSERT_TRUE(whole.trainer.run(always));
+  CountingGame game(3);
+  CountingLearner learner(game.spec());
+  Profile profile;
+  TrainState kept;
+  kept.interval_returns.resize(2);
+  for (const std::int64_t until : {9, 30, 60}) {
+    Trainer trainer(game, learner, profile, {.episodes = 60, .curve_every = 4, .checkpoint_every = 0, .checkpoint_dir = {}});
+    trainer.go_on(kept);
+    ASSERT_TRUE(trainer.run([&](const TrainState& state) { return state.episodes < until; }));
+    kept = trainer.state();
+    EXPECT_EQ(kept.episodes, until);
+  }
+  expect_equal(kept, whole.trainer.state());
+  EXPECT_EQ(tensors_of(learner), tensors_of(whole.learner));
+}
+
 TEST_F(TrainerTest, AKilledRunLosesAtMostTheLastInterval) {
   Training whole(folder_ / "whole", 60);
   ASSERT_TRUE(whole.trainer.run(always));

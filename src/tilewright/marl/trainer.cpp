@@ -70,6 +70,12 @@ Result<bool> Trainer::resume() {
   return true;
 }
 
+void Trainer::go_on(TrainState state) {
+  TW_ASSERT(state.interval_returns.size() == environment_.spec().agent_count());
+  state_ = std::move(state);
+  checkpointed_ = state_.episodes;
+}
+
 Result<Done> Trainer::run(const std::function<bool(const TrainState&)>& keep_going) {
   PhaseClock clock(profile_, 0, PhaseClock::Detail::Wall);
   while (state_.episodes < options_.episodes) {

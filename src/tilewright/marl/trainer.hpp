@@ -53,6 +53,9 @@ class Trainer {
   // Continues from options.checkpoint_dir if it holds a checkpoint; true when it did.
   Result<bool> resume();
 
+  // Goes on from a state that belongs to the learner as it is, for callers who keep checkpoints themselves.
+  void go_on(TrainState state);
+
   // Runs until options.episodes are done or `keep_going` (asked after every round) says no; writes checkpoints on the way
   // and at the end.
   Result<Done> run(const std::function<bool(const TrainState&)>& keep_going);
