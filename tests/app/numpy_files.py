@@ -43,4 +43,6 @@ def to_npz(path, arrays, packed=True):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED) as file:
         for name, array in arrays.items():
             array, kind = array if isinstance(array, tuple) else (array, "f4")
-            file.writestr(name + ".npy", to_npy(array, kind))
+            entry = zipfile.ZipInfo(name + ".npy")  # without the time of day: the same arrays are the same bytes
+            entry.compress_type = file.compression
+            file.writestr(entry, to_npy(array, kind))

@@ -50,7 +50,7 @@ Result<Done> read_labels(const CalibrationFiles& files, Calibrated& result) {
     TW_TRY(result.images, images_of(file, draft));
   }
   const TensorShape& shape = result.real->shapes.back();
-  if (shape.height * shape.width != 1) {
+  if (shape.height * shape.width != 1 || shape.batch != draft.input.batch) {
     return invalid(fmt::format("{}: the network's result is {}, expected one number per class to compare labels with",
                                files.labels, to_text(shape)));
   }

@@ -113,7 +113,9 @@ CompilationStudy study_of(CompilationJob job, const CompileOptions& options) {
 Result<Done> write_results(const CompilationStudy& study, const CompileOptions& options) {
   if (options.write_outputs.empty()) return Done{};
   const TensorShape& shape = study.network.steps.back().shape;
+  const std::int64_t rows = shape.batch / study.network.steps[0].shape.batch;  // vectors per image
   NumberArray array{{study.accuracy->images, shape.channels}, study.accuracy->results};
+  if (rows > 1) array.shape.insert(array.shape.begin() + 1, rows);
   if (shape.height * shape.width > 1) array.shape.insert(array.shape.end(), {shape.height, shape.width});
   return write_file(options.write_outputs, to_npy(array));
 }

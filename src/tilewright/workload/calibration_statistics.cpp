@@ -145,6 +145,7 @@ std::vector<StepStatistics> statistics_of(const RealNetwork& network, const Imag
     const TensorShape& shape = network.shapes[step];
     const auto count = static_cast<double>(batches_of(images, network.draft.input) * shape.elements() / shape.channels);
     for (ChannelStatistics& c : all[step]) {
+      c.count = count;
       c.mean /= count;
       c.mean_square /= count;
       c.mean_sum /= count;

@@ -37,6 +37,7 @@ struct RangeOptions {
 };
 
 struct ChannelStatistics {
+  double count = 0;                  // of values
   double low = 0, high = 0;          // what the method leaves of the range
   double least = 0, most = 0;        // all of it
   double mean = 0, mean_square = 0;  // of the result

@@ -11,9 +11,10 @@ namespace tilewright {
 namespace {
 
 constexpr double kMostInteger = 127;
-constexpr int kMostShift = 20;      // a sum of 8-bit products needs no more
-constexpr double kDeadShare = 256;  // a channel that is never alive gets this share of the tensor's range
-constexpr double kSparsePeak = 6;   // peaks so much above the root mean square are rare events
+constexpr int kMostShift = 20;                    // a sum of 8-bit products needs no more
+constexpr double kDead = 1e-6, kDeadShare = 256;  // a channel that is never alive gets this share of the tensor's range
+constexpr double kFewValues = 4096, kMostWidening = 1.5;
+constexpr double kSparsePeak = 6;  // peaks so much above the root mean square are rare events
 
 bool is_finite(double number) { return std::abs(number) < std::numeric_limits<double>::infinity(); }
 
@@ -149,11 +150,37 @@ class GridChooser {
       all.push_back(w);
     }
     if (largest == 0) largest = 1;
+    widen(from, index == 0, channels, all);
     for (Wanted& w : all) {
       if (is_uniform) w = widest;
-      if (w.scale() * kMostInteger * kDeadShare < largest) w.high = w.low + 2 * largest / kDeadShare;
+      if (w.scale() * kMostInteger < largest * kDead) w.high = w.low + 2 * largest / kDeadShare;
     }
     return all;
+  }
+
+  // A channel of which few values were seen shows less of its tails than all channels together: it is given as many standard
+  // deviations as any of them, within half as much again and, as an image's pixels have an end, what the whole input
+  // reaches.
+  static void widen(const DraftStep& from, bool is_input, const StepStatistics& channels, std::vector<Wanted>& all) {
+    if (channels[0].count >= kFewValues || from.range_is_known) return;
+    const auto spread = [](const ChannelStatistics& c) { return std::sqrt(std::max(c.mean_square - c.mean * c.mean, 0.0)); };
+    double above = 0, below = 0, low = all[0].low, high = all[0].high;  // in deviations; of the tensor
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const double deviation = spread(channels[k]);
+      low = std::min(low, all[k].low);
+      high = std::max(high, all[k].high);
+      if (deviation <= 0) continue;
+      above = std::max(above, (all[k].high - channels[k].mean) / deviation);
+      below = std::max(below, (channels[k].mean - all[k].low) / deviation);
+    }
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      Wanted& w = all[k];
+      const double mean = channels[k].mean, deviation = spread(channels[k]);
+      const double up = std::min(above * deviation, kMostWidening * (w.high - mean));
+      const double down = std::min(below * deviation, kMostWidening * (mean - w.low));
+      w.high = std::min(std::max(w.high, mean + up), is_input ? high : from.high);
+      if (from.low != 0) w.low = std::max(std::min(w.low, mean - down), is_input ? low : from.low);
+    }
   }
 
   void choose_input(QuantisedStep& step) {

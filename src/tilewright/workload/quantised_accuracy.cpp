@@ -53,7 +53,8 @@ Accuracy accuracy_of(const RealNetwork& real, const QuantisedNetwork& network, c
                      const std::vector<std::int64_t>& labels, ThreadPool& pool) {
   const std::size_t count = network.steps.size();
   const TensorShape &input = real.draft.input, &shape = real.shapes.back();
-  const auto batch = static_cast<std::size_t>(shape.batch), image = static_cast<std::size_t>(shape.elements()) / batch;
+  const auto batch = static_cast<std::size_t>(input.batch), image = static_cast<std::size_t>(shape.elements()) / batch;
+  const std::size_t rows = static_cast<std::size_t>(shape.batch) / batch;  // vectors that an image's result consists of
   const auto plane = static_cast<std::size_t>(shape.height * shape.width);
   Accuracy accuracy;
   accuracy.images = images.count;
@@ -81,7 +82,7 @@ Accuracy accuracy_of(const RealNetwork& real, const QuantisedNetwork& network, c
       if (index + 1 < count) continue;
       accuracy.results.insert(accuracy.results.end(), is.begin(), is.begin() + static_cast<std::ptrdiff_t>(used * image));
       for (std::size_t i = 0; i < used * image; ++i) moments.add(expected[index][i], is[i]);
-      for (std::size_t n = 0; n < used; ++n) {
+      for (std::size_t n = 0; n < used * rows; ++n) {
         for (std::size_t place = 0; place < plane; ++place) {
           const std::size_t best = best_channel(is, shape, n, place),
                             real_best = best_channel(expected[index], shape, n, place);
@@ -94,7 +95,7 @@ Accuracy accuracy_of(const RealNetwork& real, const QuantisedNetwork& network, c
       }
     }
   }
-  const auto answers = static_cast<double>(images.count) * static_cast<double>(plane);
+  const auto answers = static_cast<double>(images.count) * static_cast<double>(rows * plane);
   accuracy.agreement = static_cast<double>(agreed) / answers;
   accuracy.correlation = moments.correlation();
   for (const Noise& step : noise) accuracy.noise_ratio.push_back(step.decibels());

@@ -20,8 +20,8 @@ struct Accuracy {
   std::vector<float> results;                   // of the integers, image after image
 };
 
-// `labels` has a class per image, or is empty. An answer is the best channel of an image; with several rows and columns, of
-// each place, and labels are then refused by whoever read them.
+// `labels` has a class per image, or is empty. An answer is the best channel of an image; with several rows and columns, or
+// several vectors per image, of each, and labels are then refused by whoever read them.
 Accuracy accuracy_of(const RealNetwork& real, const QuantisedNetwork& network, const Images& images,
                      const std::vector<std::int64_t>& labels, ThreadPool& pool);
 

@@ -150,7 +150,8 @@ Result<std::size_t> DraftConverter::step_for(const Node& node, std::size_t input
 Result<Done> DraftConverter::settle(const Node& node, std::size_t input, bool as_rows) {
   if (input >= node.inputs.size() || node.inputs[input] == kNone) return Done{};
   const Dims* dims = NodeView{graph_, node}.shape(input);
-  if (!expressions_.contains(node.inputs[input]) && (!as_rows || !step_of(node, input))) return Done{};
+  if (!expressions_.contains(node.inputs[input]) && !step_of(node, input)) return Done{};
+  if (!as_rows && !expressions_.contains(node.inputs[input]) && !is_rows(node, input)) return Done{};
   if (dims == nullptr || !is_known(*dims)) return complain(node, "reads a tensor of unknown shape, expected a known one");
   const std::optional<TensorShape> shape = as_rows ? rows_of(*dims) : four_dims(dims);
   if (!shape) return complain(node, "reads a tensor of another rank than 2 to 4, expected one of these");
