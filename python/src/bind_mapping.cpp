@@ -132,7 +132,9 @@ std::string yaml_of(const LeveledMapping& self) { return hierarchy::to_yaml(self
 
 nb::list levels_of(const LeveledMapping& self) {
   nb::list levels;
-  const auto& [mapping, problem, machine] = self;
+  const hierarchy::Mapping& mapping = self.mapping;
+  const hierarchy::Problem& problem = self.problem;
+  const hierarchy::Machine& machine = self.machine;
   for (std::size_t index = mapping.levels.size(); index-- > 0;) {
     const hierarchy::LevelMapping& level = mapping.levels[index];
     nb::dict one;

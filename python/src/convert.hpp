@@ -169,7 +169,8 @@ std::string html_table(const std::string& title, const std::vector<std::pair<std
 template <typename T, typename Check, typename... Access>
 void define_fields(nb::class_<T>& cls, const char* type, Check check, Field<Access>... fields) {
   const auto fill = [check, type, fields...](T value, const nb::dict& given) {
-    for (auto [key, object] : given) {
+    for (const auto& [key, value_given] : given) {
+      const nb::handle object = value_given;
       const std::string word = nb::cast<std::string>(key);
       bool known = false;
       const auto set = [&](const auto& field) {
