@@ -30,7 +30,7 @@ def install():
     if not python.exists():
         subprocess.run([ROOT / "build" / "venv" / "bin" / "python", "-m", "venv", VENV], check=True)
     progress("Installing the package into build/bench-venv")
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ROOT], check=True)
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", f"{ROOT}[rl]", "mpe2==1.1.1"], check=True)
     return python
 
 
@@ -44,6 +44,8 @@ def main():
         say(f"| {name} | {value} |")
     for wheel in (ROOT / "build" / "wheel").glob("*.whl"):
         say(f"| wheel with its libraries | {wheel.stat().st_size / 1e6:.1f} MB |")
+    say("")
+    say(subprocess.run([python, "-P", HERE / "rl.py"], check=True, capture_output=True, text=True).stdout)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,9 @@ void bind_space(nanobind::module_& module);
 void bind_search(nanobind::module_& module);
 void bind_study(nanobind::module_& module);
 void bind_store(nanobind::module_& module);
+void bind_design(nanobind::module_& module);
+void bind_particle(nanobind::module_& module);
+void bind_marl(nanobind::module_& module);
 
 // Tables of options, as options.hpp describes them.
 nanobind::list space_options();

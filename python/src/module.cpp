@@ -12,6 +12,9 @@ NB_MODULE(_core, module) {
   tilewright::python::bind_search(module);
   tilewright::python::bind_study(module);
   tilewright::python::bind_store(module);
+  tilewright::python::bind_design(module);
+  tilewright::python::bind_particle(module);
+  tilewright::python::bind_marl(module);
   module.def(
       "option_tables",
       [] {

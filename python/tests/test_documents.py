@@ -22,6 +22,8 @@ EXAMPLES = {
     "optuna_samplers.py": ["conv2_1", "20", "2"],
     "read_points.py": ["200"],
     "codesign.py": ["16"],
+    "maddpg_own_game.py": [],
+    "masked_policy.py": [],
 }
 
 

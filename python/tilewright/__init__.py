@@ -45,7 +45,7 @@ from tilewright.runs import Points, Run, open_run
 from tilewright.studies import Asked, Progress, Search, Study, codesign, compare, compile, map, train
 
 if TYPE_CHECKING:
-    from tilewright import optuna, points, torch
+    from tilewright import gym, marl, optuna, pettingzoo, points, torch
     from tilewright.points import OUTCOME, VERDICT
     from tilewright.torch import from_torch
 
@@ -90,12 +90,15 @@ __all__ = [
     "evaluate",
     "evaluate_batch",
     "from_torch",
+    "gym",
     "leveled_machine",
     "map",
+    "marl",
     "network_from_onnx",
     "network_from_yaml",
     "open_run",
     "optuna",
+    "pettingzoo",
     "points",
     "read_machine",
     "read_mapping",
@@ -121,6 +124,6 @@ def __getattr__(name: str) -> Any:
 
     if name in _LATER:
         return getattr(importlib.import_module(f"tilewright.{_LATER[name]}"), name)
-    if name in ("optuna", "points", "torch"):
+    if name in ("gym", "marl", "optuna", "pettingzoo", "points", "torch"):
         return importlib.import_module(f"tilewright.{name}")
     raise AttributeError(f"module 'tilewright' has no attribute '{name}'")
