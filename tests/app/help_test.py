@@ -6,12 +6,14 @@ help_test.py PROGRAM
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
 PROGRAM = pathlib.Path(sys.argv[1]).resolve()
+PLAN = pathlib.Path(__file__).resolve().parents[2] / "docs" / "examples" / "plan.yaml"
 
 
 def run(*arguments, cwd=None):
@@ -46,6 +48,7 @@ class Help(unittest.TestCase):
     def test_every_example_works(self):
         first = ["map", "compile"]  # they make what others read
         with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(PLAN, folder)
             for verb in [*first, *(verb for verb in verbs() if verb not in first)]:
                 for example in examples(run(verb, "--help").stdout):
                     with self.subTest(example):

@@ -139,6 +139,15 @@ int run_resume(const ResumeArguments& arguments) {
     return run_codesign(
         {.options = *options, .output = arguments.directory, .threads = arguments.threads, .json = arguments.json});
   }
+  if (*verb == "campaign") {
+    CampaignArguments campaign;
+    campaign.options.words = {"resume"};
+    campaign.options.output = arguments.directory;
+    campaign.options.command = arguments.command;
+    campaign.threads = arguments.threads;
+    campaign.json = arguments.json;
+    return run_campaign_verb(campaign);
+  }
   if (*verb == "compare") {
     const Result<CompareRequest> request = read_compare_run(arguments.directory);
     if (!request) return report(request.error());
@@ -146,10 +155,10 @@ int run_resume(const ResumeArguments& arguments) {
         {.request = *request, .threads = arguments.threads, .output = arguments.directory, .json = arguments.json});
   }
   if (*verb != "map") {
-    return report(
-        invalid(fmt::format("{}: is a run of {}, which is done in one go, expected one of map, compare, codesign or train; "
-                            "the same command with -o {} does it again",
-                            arguments.directory, printable(*verb), arguments.directory)));
+    return report(invalid(fmt::format(
+        "{}: is a run of {}, which is done in one go, expected one of map, compare, campaign, codesign or train; "
+        "the same command with -o {} does it again",
+        arguments.directory, printable(*verb), arguments.directory)));
   }
   const Result<MapRequest> request = read_map_run(arguments.directory);
   if (!request) return report(request.error());
@@ -179,16 +188,18 @@ Verb map_verb(const Command& command) {
 Verb resume_verb(const Command& command) {
   const auto arguments = std::make_shared<ResumeArguments>();
   arguments->command = command;
-  return {
-      .name = "resume",
-      .summary = "continue the run in a directory",
-      .options = {{"directory", &arguments->directory, "of a run of map, compare, codesign or train", {.positional = true}},
-                  threads_field(arguments->threads, "0 = all"),
-                  {"json", &arguments->json, "everything as JSON"}},
-      .footer = examples_text(
-          {{"tilewright resume runs/alexnet", "goes on where it was stopped; a complete run is told again"},
-           {"tilewright resume runs/alexnet --threads 1 --json", "the same bytes with any number of threads"}}),
-      .run = [arguments] { return run_resume(*arguments); }};
+  return {.name = "resume",
+          .summary = "continue the run in a directory",
+          .options = {{"directory",
+                       &arguments->directory,
+                       "of a run of map, compare, campaign, codesign or train",
+                       {.positional = true}},
+                      threads_field(arguments->threads, "0 = all"),
+                      {"json", &arguments->json, "everything as JSON"}},
+          .footer = examples_text(
+              {{"tilewright resume runs/alexnet", "goes on where it was stopped; a complete run is told again"},
+               {"tilewright resume runs/alexnet --threads 1 --json", "the same bytes with any number of threads"}}),
+          .run = [arguments] { return run_resume(*arguments); }};
 }
 
 }  // namespace tilewright

@@ -57,7 +57,8 @@ void add_options(CLI::App& verb, const OptionTable& table) {
             return verb.add_flag(spelling(field), *target, field.meaning);
           } else {
             CLI::Option* added = verb.add_option(spelling(field), *target, field.meaning);
-            if constexpr (std::is_same_v<Target, std::vector<std::string>*>) added->allow_extra_args(false);
+            if constexpr (std::is_same_v<Target, std::vector<std::string>*>)
+              added->allow_extra_args(field.traits.positional);
             if constexpr (std::is_arithmetic_v<std::remove_pointer_t<Target>>) {
               if (!field.traits.default_is_said) added->capture_default_str();
             }

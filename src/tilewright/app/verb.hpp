@@ -9,6 +9,7 @@
 
 #include "tilewright/base/options.hpp"
 #include "tilewright/base/result.hpp"
+#include "tilewright/study/campaign_command.hpp"
 #include "tilewright/study/codesign.hpp"
 #include "tilewright/study/comparison_request.hpp"
 #include "tilewright/study/training.hpp"
@@ -37,6 +38,7 @@ using Command = std::vector<std::string>;  // the command line, word by word
 
 Verb agents_verb(const Command& command);
 Verb bound_verb();
+Verb campaign_verb(const Command& command);
 Verb codesign_verb(const Command& command);
 Verb compare_verb(const Command& command);
 Verb compile_verb(const Command& command);
@@ -82,5 +84,12 @@ struct CompareArguments {
   bool json = false;
 };
 int run_compare(const CompareArguments& arguments);
+
+struct CampaignArguments {
+  CampaignOptions options;
+  int threads = 0;  // 0 = all processors
+  bool json = false;
+};
+int run_campaign_verb(const CampaignArguments& arguments);
 
 }  // namespace tilewright

@@ -16,15 +16,19 @@ Error Database::damaged(const std::string& detail) const {
                              name_, detail));
 }
 
+Error Database::busy() const {
+  return {ErrorCode::Io,
+          fmt::format("{}: another process kept the store locked for {} s, expected it to let go; wait for it "
+                      "to end or use a store of your own",
+                      name_, static_cast<double>(patience_.count()) / 1000)};
+}
+
 Error Database::error_of(int code) const {
   const std::string detail = handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code);
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return {ErrorCode::Io,
-              fmt::format("{}: another process kept the store locked for {} s, expected it to let go; wait for it "
-                          "to end or use a store of your own",
-                          name_, static_cast<double>(patience_.count()) / 1000)};
+      return busy();
     case SQLITE_NOTADB:
       return invalid(fmt::format("{}: the file is no database, expected a store made by tilewright", name_));
     case SQLITE_CORRUPT:

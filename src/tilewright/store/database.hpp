@@ -35,6 +35,7 @@ class Database {
   Result<Done> check_integrity();
 
   Error damaged(const std::string& detail) const;
+  Error busy() const;  // somebody else keeps it locked
 
  private:
   friend class Statement;

@@ -23,7 +23,8 @@ std::optional<FinishedWork> work_of(Json document) {
                       {.seconds = time.value("seconds", 0.0),
                        .cpu_seconds = time.value("cpu_seconds", 0.0),
                        .host = time.value("host", ""),
-                       .began = time.value("began", std::int64_t{0})}};
+                       .began = time.value("began", std::int64_t{0}),
+                       .tries = time.value("tries", std::int64_t{1})}};
 }
 
 }  // namespace
@@ -82,7 +83,8 @@ Result<Done> Documents::put(const Json& asked, const FinishedWork& work) const {
   document["time"] = {{"seconds", work.time.seconds},
                       {"cpu_seconds", work.time.cpu_seconds},
                       {"host", work.time.host},
-                      {"began", work.time.began}};
+                      {"began", work.time.began},
+                      {"tries", work.time.tries}};
   return write_file(path, sealed(std::move(document), -1));
 }
 

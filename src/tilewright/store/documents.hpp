@@ -21,6 +21,7 @@ struct WorkTime {
   double seconds = 0, cpu_seconds = 0;
   std::string host = {};
   std::int64_t began = 0;  // seconds since 1970
+  std::int64_t tries = 1;  // how often it was begun
 };
 
 struct FinishedWork {
@@ -34,6 +35,8 @@ class Documents {
 
   // Makes the folder where there is none.
   static Result<Documents> open(const std::filesystem::path& folder);
+  // To look into: nothing is made.
+  static Documents at(const std::filesystem::path& folder) { return Documents(folder); }
 
   static std::string key_of(const Json& asked);  // 16 hexadecimal digits
   std::filesystem::path path_of(const std::string& key) const;

@@ -326,6 +326,44 @@ Result<Done> Store::commit() {
   return Done{};
 }
 
+Result<std::vector<Store::Problem>> Store::problems() {
+  TW_TRY(Statement rows, state_->database.prepare("SELECT key, text FROM problem ORDER BY number"));
+  std::vector<Problem> problems;
+  for (;;) {
+    TW_TRY(const bool row, rows.step());
+    if (!row) return problems;
+    problems.push_back({static_cast<std::uint64_t>(rows.integer(0)), std::string(rows.blob(1))});
+  }
+}
+
+Result<std::int64_t> merge(Store& into, Store& from) {
+  constexpr std::int64_t kPerCommit = 100'000;
+  std::int64_t added = 0, pending = 0;
+  TW_TRY(const std::vector<Store::Problem> problems, from.problems());
+  for (const Store::Problem& problem : problems) {
+    TW_TRY([[maybe_unused]] const Done known, into.add_problem(problem.key, problem.text));
+    const std::int64_t before = into.count(problem.key);
+    Result<Done> committed = Done{};
+    TW_TRY([[maybe_unused]] const Done read,
+           from.each(problem.key, [&](std::string_view design, const StoredOutcome& outcome) {
+             into.put(problem.key, design, outcome);
+             if (++pending % kPerCommit == 0) committed = into.commit();
+             return static_cast<bool>(committed);
+           }));
+    if (!committed) return committed.error();
+    added += into.count(problem.key) - before;
+  }
+  TW_TRY([[maybe_unused]] const Done written, into.commit());
+  return added;
+}
+
+Result<Done> Store::settle() {
+  TW_TRY(Statement checkpoint, state_->database.prepare("PRAGMA wal_checkpoint(TRUNCATE)"));
+  TW_TRY(const bool row, checkpoint.step());
+  if (row && checkpoint.integer(0) == 0) return Done{};
+  return state_->database.busy();
+}
+
 std::int64_t Store::count(std::uint64_t problem) const {
   const auto found = state_->problems.find(problem);
   return found == state_->problems.end() ? 0 : static_cast<std::int64_t>(found->second.table.size());

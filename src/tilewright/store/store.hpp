@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tilewright/base/result.hpp"
 
@@ -54,10 +55,20 @@ class Store {
   // Makes everything so far survive kill -9, in one transaction. After an Error nothing is lost and it may be tried again.
   Result<Done> commit();
 
+  // Moves what was committed from the log into the file itself, so that the file alone is the whole store and may be copied.
+  Result<Done> settle();
+
   // Every outcome of a problem that the file has, in the order they became known, one at a time and without keeping any;
   // ends early when `visit` returns false. A problem that the file does not know has none.
   using Visit = std::function<bool(std::string_view design, const StoredOutcome& outcome)>;
   Result<Done> each(std::uint64_t problem, const Visit& visit);
+
+  // Every problem of the file, in the order they became known.
+  struct Problem {
+    std::uint64_t key = 0;
+    std::string text;
+  };
+  Result<std::vector<Problem>> problems();
 
   std::int64_t count(std::uint64_t problem) const;  // known outcomes, committed or not
   // How many numbers the problem's feasible outcomes have; nothing before the first.
@@ -68,5 +79,9 @@ class Store {
   explicit Store(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+// Puts every outcome of `from` into `into` that is not known there, in its order. How many were new. The same again changes
+// nothing.
+Result<std::int64_t> merge(Store& into, Store& from);
 
 }  // namespace tilewright

@@ -41,6 +41,12 @@ bool is_passing(const std::string& name) {
   return name.starts_with('.') || name.ends_with(".draft") || name.ends_with("-wal") || name.ends_with("-shm");
 }
 
+// Folders of a campaign whose documents have seals of their own, and to which other processes may be adding.
+bool is_shared(const fs::path& path, const fs::path& directory) {
+  const fs::path name = path.lexically_relative(directory);
+  return name == "tasks" || name == "work";
+}
+
 // Every file of a directory but run.json, by its path within it.
 Result<std::map<std::string, fs::path>> files_of(const fs::path& directory) {
   std::map<std::string, fs::path> files;
@@ -48,7 +54,7 @@ Result<std::map<std::string, fs::path>> files_of(const fs::path& directory) {
   for (auto entry = fs::recursive_directory_iterator(directory, status); !status && entry != fs::end(entry);
        entry.increment(status)) {
     const std::string name = entry->path().lexically_relative(directory).generic_string();
-    if (is_passing(entry->path().filename().string())) {
+    if (is_passing(entry->path().filename().string()) || is_shared(entry->path(), directory)) {
       if (entry->is_directory(status)) entry.disable_recursion_pending();
       continue;
     }
@@ -216,6 +222,7 @@ Result<Done> RunDirectory::begin(const std::string& record) {
   std::vector<fs::path> drafts;  // of a process that was killed while it wrote
   for (auto entry = fs::recursive_directory_iterator(path_, ignored); !ignored && entry != fs::end(entry);
        entry.increment(ignored)) {
+    if (is_shared(entry->path(), path_)) entry.disable_recursion_pending();
     if (entry->path().extension() == ".draft") drafts.push_back(entry->path());
   }
   for (const fs::path& draft : drafts) fs::remove(draft, ignored);
