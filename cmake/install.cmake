@@ -2,7 +2,10 @@
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tilewright)
-install(TARGETS tilewright RUNTIME)
+# Libraries that script/package puts beside the program are found from any folder; elsewhere there are none.
+set_target_properties(tilewright PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/tilewright")
+target_link_options(tilewright PRIVATE -Wl,--disable-new-dtags)  # else what libraries need themselves is not looked for there
+install(TARGETS tilewright RUNTIME COMPONENT program)
 install(DIRECTORY src/tilewright TYPE INCLUDE FILES_MATCHING PATTERN "*.hpp" PATTERN app EXCLUDE)
 install(EXPORT tilewright NAMESPACE tilewright:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/tilewright-config.cmake.in tilewright-config.cmake INSTALL_DESTINATION ${package_dir})
@@ -20,4 +23,4 @@ install(CODE "
   endfunction()
   print_into(bash-completion/completions/tilewright completion bash)
   print_into(zsh/site-functions/_tilewright completion zsh)
-  print_into(man/man1/tilewright.1 man)")
+  print_into(man/man1/tilewright.1 man)" COMPONENT program)
