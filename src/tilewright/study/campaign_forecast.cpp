@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double kTrySeconds = 1.5;      // of each kind of task
 constexpr double kAllTriesSeconds = 30;  // of all kinds together
 constexpr double kDocumentBytes = 20e3;  // where none of the kind is there yet
-constexpr double kPointBytes = 190;      // of a design, its eight numbers and its checksum in the store
+constexpr double kPointBytes = 90;       // of a design, its eight numbers and its checksum in a store
 
 struct Kind {
   double units = 0, seconds = 0;  // of those that are known
