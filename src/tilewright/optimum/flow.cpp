@@ -145,21 +145,24 @@ Sharing sharing_of(const Flow& flow, const hierarchy::Loops& loops, std::size_t 
   std::vector<std::pair<std::int64_t, std::int64_t>> moves;
   for (std::size_t rank = 0; rank < view.rank_count; ++rank) {
     moves.clear();
-    std::int64_t more = 0, among = 1;  // sums of two sets are at least as many as both together but one
+    // Sums of two sets are at least as many as both together but one, and no sum is met twice along one loop.
+    std::int64_t more = 0, all = 1, longest = 1;
     for (std::size_t level = first; level <= last && level < loops.level_count; ++level) {
       for (const hierarchy::Loop& loop : loops.spatial[level].loops) {
         const std::int64_t move = view.move[loop.dim][rank] * loop.step;
         if (move == 0) continue;
+        all *= loop.trips;
+        longest = std::max(longest, loop.trips);
         if ((unknown >> level & 1) == 0) {
           moves.emplace_back(loop.trips, move);
         } else {
-          more += loop.trips - 1, among *= loop.trips;
+          more += loop.trips - 1;
         }
       }
     }
     const Sums sums = sums_of(moves);
     sharing.groups *= static_cast<double>(sums.distinct + more);
-    sharing.largest *= static_cast<double>(sums.most_alike * among);
+    sharing.largest *= static_cast<double>(more > 0 ? all / longest : sums.most_alike);
   }
   return sharing;
 }

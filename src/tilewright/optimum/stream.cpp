@@ -85,6 +85,15 @@ double network_energy(const Model& model, const Loops& loops, std::size_t level,
   return bits / static_cast<double>(storage.word_bits) * (hops * storage.energy_per_hop.value + storage.router_energy.value);
 }
 
+// Routers that `words` of one copy pass on their way to what lies inside a level, at least one each (model timeloop). Every
+// record of words is cut to a whole number; there is one of a tensor that does not slide, and of others never so many.
+double routed(const Model& model, const Flow& flow, const Loops& loops, std::size_t level, double words) {
+  const double router = model.machine.levels[level].router_energy.value;
+  const bool one = !flow.slides() && (level > 0 || !model.machine.levels[0].links);
+  const double records = one ? 1 : 100 * (std::sqrt(2 * static_cast<double>(loops.spatial[level].elements())) + 1);
+  return router * static_cast<double>(loops.used(level)) * (words - records);
+}
+
 void set_links(const Model& model, const Loops& loops, Stream& stream) {
   const std::size_t level = stream.child + 1u;
   const StorageLevel& storage = model.machine.levels[level];
@@ -127,8 +136,16 @@ Stream make_stream(const Model& model, const Loops& loops, std::uint32_t unknown
     const StorageLevel& next = model.machine.levels[child + 1];
     const Sharing sharing = sharing_of(flow, loops, child + 1, child + 1, unknown);
     double groups = next.multicast ? sharing.groups : sharing.copies;
-    for (std::size_t level = child + 2; level <= parent; ++level)
+    const auto route = [&](std::size_t level) {
+      const double none = routed(model, flow, loops, level, 0);
+      stream.above[0] += routed(model, flow, loops, level, groups) - none;
+      base[0] += none;
+    };
+    route(child + 1);
+    for (std::size_t level = child + 2; level <= parent; ++level) {
       groups *= groups_passed_by(model, flow, loops, level, unknown);
+      route(level);
+    }
     prices.add_fills(stream.below, below, 1);
     prices.add_reads(stream.above, above, groups);
     if (output) {
@@ -176,6 +193,7 @@ void add_mac_words(const Model& model, const Loops& loops, std::uint32_t unknown
       const Sharing sharing = sharing_of(flow, loops, nearer, nearer, unknown);
       words *= nearer == 0 ? (model.machine.levels[0].multicast ? sharing.groups : sharing.copies)
                            : groups_passed_by(model, flow, loops, nearer, unknown);
+      base[0] += routed(model, flow, loops, nearer, words);
     }
     if (model.is_output(tensor)) model.prices.add_reads(base, place, -partition_of(flow, model, loops, level));
   } else {
