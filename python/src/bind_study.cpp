@@ -219,8 +219,8 @@ StudyResult compare_searchers(const nb::object& network, const nb::object& machi
       request.inputs.network = source_text(network, "compare: network");
       request.inputs.hardware = source_text(machine, "compare: machine");
       ThreadPool pool(1);
-      design = std::make_shared<const AnyDesign>(
-          take(read_any_job(request.inputs, request.mapping, pool, plain_comparison())));
+      design =
+          std::make_shared<const AnyDesign>(take(read_any_job(request.inputs, request.mapping, pool, plain_comparison())));
     } else {
       if (nb::isinstance<hierarchy::Machine>(machine) && as_map.mapping.levels == plain_comparison().levels)
         as_map.mapping.levels = {};

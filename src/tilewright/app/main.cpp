@@ -65,10 +65,22 @@ int run(int argc, char** argv) {
 }  // namespace
 
 std::vector<Verb> all_verbs(const Command& command) {
-  return {evaluate_verb(),       explain_verb(),        bound_verb(),           train_verb(command),
-          map_verb(command),     agents_verb(command),  compare_verb(command),  codesign_verb(command),
-          compile_verb(command), simulate_verb(),       campaign_verb(command), verify_verb(),
-          resume_verb(command),  points_verb(),         zoo_verb(),             completion_verb(),
+  return {evaluate_verb(),
+          explain_verb(),
+          bound_verb(),
+          train_verb(command),
+          map_verb(command),
+          agents_verb(command),
+          compare_verb(command),
+          codesign_verb(command),
+          compile_verb(command),
+          simulate_verb(),
+          campaign_verb(command),
+          verify_verb(),
+          resume_verb(command),
+          points_verb(),
+          zoo_verb(),
+          completion_verb(),
           man_verb()};
 }
 
