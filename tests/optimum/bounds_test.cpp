@@ -3,6 +3,7 @@
 
 #include "brute_force.hpp"
 #include "random_question.hpp"
+#include "../hierarchy/random_case.hpp"
 #include "tilewright/hierarchy/mapping_text.hpp"
 #include "tilewright/optimum/floor.hpp"
 #include "tilewright/optimum/orders.hpp"
@@ -103,6 +104,26 @@ TEST(OptimumBounds, AreNeverAboveARandomMapping) {
     });
   }
   EXPECT_GT(compared, 5'000);
+}
+
+// Ragged ones, too, which are not in the space that is searched.
+TEST(OptimumBounds, TheFloorIsNeverAboveAMappingOfAnyFactors) {
+  Rng rng(4, "floor");
+  for (int number = 0; number < 6'000 && !testing::Test::HasFailure(); ++number) {
+    const bool timeloop = number % 3 == 0;
+    const hierarchy::Judge judge = timeloop ? hierarchy::Judge::Timeloop : hierarchy::Judge::Hierarchy;
+    const hierarchy::Case drawn =
+        hierarchy::random_case(rng, timeloop ? hierarchy::Factors::Exact : hierarchy::Factors::Ragged);
+    if (refusal(judge, drawn.problem)) continue;
+    const hierarchy::Restriction restriction = restriction_of(drawn.machine, drawn.problem);
+    const Floor floor = floor_of({drawn.problem, drawn.machine, judge, restriction});
+    hierarchy::Evaluator evaluator(drawn.problem, drawn.machine, {.judge = judge});
+    const auto evaluation = evaluator.evaluate(drawn.mapping);
+    const auto* cost = std::get_if<hierarchy::Cost>(&evaluation);
+    if (cost == nullptr) continue;
+    expect_below({floor.energy, floor.cycles}, {cost->energy.value, static_cast<double>(cost->cycles.value)},
+                 "case " + std::to_string(number) + "\n" + to_text(drawn.mapping, drawn.problem, drawn.machine));
+  }
 }
 
 }  // namespace
