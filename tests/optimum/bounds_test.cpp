@@ -1,9 +1,9 @@
 // Every bound by itself, held against what the judge says of mappings drawn by chance: never above.
 #include <gtest/gtest.h>
 
+#include "../hierarchy/random_case.hpp"
 #include "brute_force.hpp"
 #include "random_question.hpp"
-#include "../hierarchy/random_case.hpp"
 #include "tilewright/hierarchy/mapping_text.hpp"
 #include "tilewright/optimum/floor.hpp"
 #include "tilewright/optimum/orders.hpp"
