@@ -163,6 +163,9 @@ TEST_F(RunDirectories, CompareRecordsThatLackParts) {
   const Result<Done> more = check_same_run(directory, R"({"verb": "train", "version": "1", "inputs": {"seed": 2}})");
   ASSERT_FALSE(more);
   EXPECT_NE(more.error().message.find("seed of the run there is null, but now it is 2"), std::string::npos);
+  // An option that is off is as good as one that the run there did not have.
+  EXPECT_TRUE(check_same_run(directory, R"({"verb": "train", "version": "1", "arguments": {"prove": false}})"));
+  EXPECT_FALSE(check_same_run(directory, R"({"verb": "train", "version": "1", "arguments": {"prove": true}})"));
   ASSERT_TRUE(write_file(directory / kRunFile, "[]"));
   EXPECT_FALSE(check_same_run(directory, lacking));
 }

@@ -68,6 +68,9 @@ Result<CodesignSpaceOptions> space_options_from(const Json& json) {
   take("bus_bytes", timing.bus_bytes);
   take("burst_bytes", timing.burst_bytes);
   TW_TRY(timing.core, named<vta::Core>(json.at("core").get<std::string>()));
+  if (!json.contains("memory")) {
+    return invalid("is of a version that timed the pipelined core by other rules, expected a result of this one");
+  }
   TW_TRY(timing.memory, named<vta::Memory>(json.at("memory").get<std::string>()));
   TW_TRY(options.timing, vta::check(timing, "memory"));
   take("clock_mhz", options.physical.clock_mhz);

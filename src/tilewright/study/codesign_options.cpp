@@ -120,6 +120,10 @@ Result<CodesignOptions> read_codesign_run(const std::filesystem::path& directory
   TW_TRY(const std::string text, read_file(path));
   const Json json = Json::parse(text, nullptr, false);
   try {
+    if (!json.at("arguments").contains("memory")) {
+      return invalid(fmt::format(
+          "{}: the run is of a version that timed the pipelined core by other rules, expected another -o DIR", path));
+    }
     CodesignOptions options;
     TW_TRY([[maybe_unused]] const Done read, read_options(options_of(options), json.at("arguments"), path));
     options.command = json.at("command").get<std::vector<std::string>>();

@@ -95,7 +95,9 @@ Result<bool> run(SearchLoop& loop, Searcher& searcher, const SearchTask& task, c
 }  // namespace
 
 optimum::Effort effort_of(const SearchOptions& options, const RunContext& context) {
-  return {.nodes = options.nodes, .seconds = options.seconds, .stop = [stop = context.stop] { return stop.asked(); }};
+  optimum::Effort effort{.seconds = options.seconds.value_or(0), .stop = [stop = context.stop] { return stop.asked(); }};
+  if (options.nodes) effort.nodes = *options.nodes;
+  return effort;
 }
 
 OptionTable options_of(SearchOptions& options) {
@@ -114,12 +116,12 @@ OptionTable options_of(SearchOptions& options) {
        {.group = kGroup}},
       {"seconds",
        &options.seconds,
-       "of a proof, per layer (optimal, --prove); 0 = as long as it takes",
-       {.flag = "time", .group = kGroup}},
+       "of a proof, per layer (optimal, --prove); default: as long as it takes",
+       {.flag = "time", .group = kGroup, .default_is_said = true}},
       {"nodes",
        &options.nodes,
-       "of a proof, per layer: so many give the same answer everywhere",
-       {.group = kGroup, .least = 1}},
+       "of a proof, per layer: so many give the same answer everywhere; default 2,000,000",
+       {.group = kGroup, .least = 1, .default_is_said = true}},
       {"store",
        &options.store,
        "file of evaluated points, shared between runs; default: one in the run directory",

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,10 +26,10 @@ struct SearchOptions {
   std::uint64_t seed = 1;                  // the same seed gives the same bytes for any number of threads
   std::vector<std::string> settings = {};  // hyper-parameters: "gamma.population=100"
   std::string from = {};                   // a trained team that `agents` begin with: its folder, or the directory of a run
-  bool prove = false;              // how far from the optimum the best mapping is, as far as `seconds` and `nodes` go
-  double seconds = 0;              // of a proof, per problem; 0 = as long as it takes
-  std::int64_t nodes = 2'000'000;  // likewise
-  std::string store = {};          // a file of evaluated points, shared between runs; empty = that of the run directory
+  bool prove = false;                  // how far from the optimum the best mapping is, as far as `seconds` and `nodes` go
+  std::optional<double> seconds = {};  // of a proof, per problem; nothing = as long as it takes
+  std::optional<std::int64_t> nodes = {};  // likewise; nothing = as optimum::Effort has it
+  std::string store = {};  // a file of evaluated points, shared between runs; empty = that of the run directory
 };
 OptionTable options_of(SearchOptions& options);
 
