@@ -49,14 +49,16 @@ Costs least_of_orders(const Model& model, const Inside& inside, const Mapping& m
   const std::size_t outermost = model.level_count - 1;
   Outside outside(model, mapping);
   hierarchy::Extents extents = inside.extents;
-  bool inner_sums = false;
+  hierarchy::TensorMask inner_sums = 0;
   Orders::Task task;
   for (std::uint8_t dim = 0; dim < model.dim_count; ++dim) {
     const std::int64_t trips = mapping.levels[outermost - 1].temporal.factors[dim];
     if (trips > 1) {
       task.buffer.loops.push_back({trips, extents[dim], dim});
-      for (std::size_t tensor = 0; tensor < model.flows.size(); ++tensor)
-        inner_sums = inner_sums || (model.is_output(tensor) && !model.flows[tensor].is_relevant(dim));
+      for (std::size_t tensor = 0; tensor < model.flows.size(); ++tensor) {
+        if (model.is_output(tensor) && !model.flows[tensor].is_relevant(dim))
+          inner_sums = static_cast<hierarchy::TensorMask>(inner_sums | 1u << tensor);
+      }
     }
     extents[dim] *= trips;
   }

@@ -34,7 +34,7 @@ Problem random_problem(Rng& rng) {
 
 void set_level(Rng& rng, StorageLevel& level, bool outermost) {
   level.technology = outermost ? hierarchy::Technology::Dram : hierarchy::Technology::Sram;
-  if (!outermost && rng.below(3) > 0) level.capacity = rng.between(2, 40);
+  if (!outermost && rng.below(3) > 0) level.capacity = rng.below(12) == 0 ? rng.between(0, 1) : rng.between(2, 40);
   level.word_bits = std::int64_t{8} << rng.below(2);
   level.block_size = rng.between(1, 3);
   if (rng.below(4) == 0) level.multiple_buffering = 2;
@@ -75,7 +75,8 @@ Machine random_machine(Rng& rng) {
   machine.mac.instances = columns * rows;
   machine.mac.mesh_x = columns;
   machine.mac.energy = {rng.uniform()};
-  if (rng.below(2) == 0) machine.bits = {4, 8, 8, rng.below(2) == 0 ? 16 : 0};
+  const std::int64_t sums[] = {16, 0, 4};
+  if (rng.below(2) == 0) machine.bits = {4, 8, 8, sums[rng.below(3)]};
   return *hierarchy::check(std::move(machine), "random");
 }
 

@@ -41,17 +41,21 @@ class Counting {
     Costs sums{};
     sums[0] = machine.mac.energy.value * static_cast<double>(computes(model_.problem));
     for (std::size_t tensor = 0; tensor < model_.flows.size(); ++tensor) {
+      if (model_.elides_more_than_it_visits(tensor)) continue;
       Costs least;
       least.fill(std::numeric_limits<double>::infinity());
       for_chains(tensor, [&](const std::vector<std::size_t>& chain) {
         const Costs costs = cost_of(tensor, chain);
         for (std::size_t at = 0; at < model_.prices.count(); ++at) least[at] = std::min(least[at], costs[at]);
       });
+      // A level that has no room for a word keeps no tensor, so nothing fits where it has to.
+      if (std::isinf(least[0])) return {.cycles = least[0], .energy = least[0]};
       for (std::size_t at = 0; at < model_.prices.count(); ++at) sums[at] += least[at];
     }
     Floor floor;
     floor.cycles = std::max(1.0, std::ceil(static_cast<double>(computes(model_.problem)) / most_macs_ * (1 - 1e-11)));
-    floor.cycles = std::max(floor.cycles, std::ceil(model_.prices.cycles(sums) * (1 - 1e-11)));
+    // Fewer reads than none leave room at a port that others share.
+    if (model_.is_countable()) floor.cycles = std::max(floor.cycles, std::ceil(model_.prices.cycles(sums) * (1 - 1e-11)));
     double leakage = 0;
     for (const StorageLevel& level : machine.levels)
       leakage += level.leakage.value * (model_.judge == Judge::Hierarchy ? static_cast<double>(level.instances) : 1);

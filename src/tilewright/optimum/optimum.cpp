@@ -41,6 +41,8 @@ std::vector<std::unique_ptr<Search::Group>> Search::groups() const {
       mapping.levels.push_back(level);
     }
     const Floor floor = floor_of({model_.problem, model_.machine, model_.judge, restriction});
+    TW_ASSERT(!std::isnan(floor.cycles) && !std::isnan(floor.energy));
+    if (std::isinf(floor.cycles)) continue;  // nothing fits
     choices_.spreads(mapping, outermost, outermost, [&] {
       groups.push_back(std::make_unique<Group>(model_, mapping, Inner::Known));
       groups.back()->floor = floor;
@@ -52,8 +54,19 @@ std::vector<std::unique_ptr<Search::Group>> Search::groups() const {
   return groups;
 }
 
+// The best of the starts, and a bound that needs no search.
+Answer Search::floor_only() const {
+  Answer answer{.certificate = certificate_, .mapping = best_, .cost = cost_};
+  answer.certificate.incumbent = incumbent_;
+  answer.certificate.closed = Closed::Traffic;
+  const Floor floor = floor_of({model_.problem, model_.machine, model_.judge, model_.restriction});
+  answer.certificate.lower_bound = std::min(floor.value(options_.goal), incumbent_);
+  return answer;
+}
+
 Answer Search::run() {
   for (const Mapping& start : options_.starts) judge(start);
+  if (!model_.is_countable()) return floor_only();
   bool whole = true;
   double lowest = kNone;
   const std::vector<std::unique_ptr<Group>> groups = this->groups();

@@ -23,7 +23,7 @@ BlockLoops Outside::outermost_block(const Extents& extents) const {
   return block;
 }
 
-void Outside::set(const Extents& extents, bool inner_sums) {
+void Outside::set(const Extents& extents, hierarchy::TensorMask inner_sums) {
   const std::size_t outermost = model_.level_count - 1, buffer = outermost - 1;
   for (std::size_t dim = 0; dim < model_.dim_count; ++dim) mapping_.levels[0].temporal.factors[dim] = extents[dim];
   set_loops(loops_, mapping_, model_.dim_count);
@@ -39,8 +39,8 @@ void Outside::set(const Extents& extents, bool inner_sums) {
       outer_sums = outer_sums || model_.problem.bounds[dim] / (extents[dim] * spread(dim)) > 1;
       spread_sums = spread_sums || spread(dim) > 1;
     }
-    Stream stream = make_stream(model_, loops_, 0, tensor, buffer, outermost, inner_sums || outer_sums || spread_sums,
-                                outer_sums, base_);
+    const bool sums = (inner_sums >> tensor & 1) != 0 || outer_sums || spread_sums;
+    Stream stream = make_stream(model_, loops_, 0, tensor, buffer, outermost, sums, outer_sums, base_);
     for (std::size_t at = 0; at < model_.prices.count(); ++at)
       base_[at] += stream.full * (stream.below[at] + stream.above[at]);
     streams_.push_back(std::move(stream));
@@ -62,10 +62,10 @@ std::vector<BufferTile> Outside::tiles(const Choices& choices, Orders& orders) {
   Extents extents;
   extents.fill(1);
   // Narrower outputs where it is not known whether sums are still added to inside.
-  bool inner_sums = false;
+  hierarchy::TensorMask inner_sums = 0;
   for (std::size_t tensor = 0; tensor < model_.flows.size(); ++tensor) {
-    inner_sums = inner_sums || (model_.is_output(tensor) &&
-                                model_.prices.bits(tensor, buffer, true) < model_.prices.bits(tensor, buffer, false));
+    if (model_.is_output(tensor) && model_.prices.bits(tensor, buffer, true) < model_.prices.bits(tensor, buffer, false))
+      inner_sums = static_cast<hierarchy::TensorMask>(inner_sums | 1u << tensor);
   }
   const std::function<void(std::size_t)> choose = [&](std::size_t dim) {
     if (dim < model_.dim_count) {

@@ -22,8 +22,8 @@ class Outside {
   std::vector<BufferTile> tiles(const Choices& choices, Orders& orders);
 
   // What crosses the boundary of a tile: streams as in Orders::Task::last, and costs that no order changes. `inner_sums`:
-  // outputs are added to by loops inside the boundary, too.
-  void set(const hierarchy::Extents& extents, bool inner_sums);
+  // outputs that loops inside the boundary add to, too.
+  void set(const hierarchy::Extents& extents, hierarchy::TensorMask inner_sums);
   const std::vector<Stream>& streams() const { return streams_; }
   const Costs& base() const { return base_; }
 

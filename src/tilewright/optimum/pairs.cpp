@@ -83,11 +83,13 @@ double Search::pair_bound(const Inside& inside, const BufferTile& tile, const Or
 
 // `base` outlives the task.
 void Search::set_task(const Inside& inside, Outside& outside, const BufferTile& tile, Costs& base, Orders::Task& task) {
-  bool inner_sums = false;
+  hierarchy::TensorMask inner_sums = 0;
   for (std::size_t tensor = 0; tensor < model_.flows.size(); ++tensor) {
     if (!model_.is_output(tensor)) continue;
-    for (const hierarchy::Loop& loop : task.buffer.loops)
-      inner_sums = inner_sums || !model_.flows[tensor].is_relevant(loop.dim);
+    for (const hierarchy::Loop& loop : task.buffer.loops) {
+      if (!model_.flows[tensor].is_relevant(loop.dim))
+        inner_sums = static_cast<hierarchy::TensorMask>(inner_sums | 1u << tensor);
+    }
   }
   outside.set(tile.extents, inner_sums);
   base = inside.base;

@@ -48,6 +48,7 @@ class Search {
   Closing explore(Group& group, std::size_t index);
   // Nothing when there are more than `most`; false when it was stopped.
   std::vector<std::unique_ptr<Group>> groups() const;
+  Answer floor_only() const;
   std::optional<bool> gather(Group& group, Inner inner, std::int64_t most);
   Closing search(Group& group);
   // What such insides cost at least with the best tile and the best orders: those that may be better than the best known.

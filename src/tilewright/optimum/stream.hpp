@@ -21,6 +21,17 @@ struct Model {
   std::size_t dim_count, level_count;
 
   bool is_output(std::size_t tensor) const { return problem.tensors[tensor].kind == hierarchy::TensorKind::Output; }
+  // Model timeloop takes a box of first visits off the reads of an output, also where nothing visits some of its words:
+  // there may be fewer reads than none, and nothing here counts them.
+  bool elides_more_than_it_visits(std::size_t tensor) const {
+    return judge == hierarchy::Judge::Timeloop && is_output(tensor) && !flows[tensor].is_plain();
+  }
+  bool is_countable() const {
+    for (std::size_t tensor = 0; tensor < flows.size(); ++tensor) {
+      if (elides_more_than_it_visits(tensor)) return false;
+    }
+    return true;
+  }
 };
 
 // Words of one tensor that cross the boundary of `child`, on their way to or from `parent`.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -13,7 +14,9 @@ std::string to_text(const BoundStudy& study) {
   std::string text = fmt::format("{} on {}: what every mapping costs at least (model {})\n", study.network, study.machine,
                                  name(study.judge));
   text += fmt::format("{:<{}} {:>5} {:>14} {:>12} {:>14}\n", "layer", width, "count", "cycles", "energy uJ", "EDP J*cycles");
-  const auto cycles = [](double value) { return with_thousands(static_cast<std::int64_t>(value)); };
+  const auto cycles = [](double value) {
+    return std::isfinite(value) ? with_thousands(static_cast<std::int64_t>(value)) : std::string("nothing fits");
+  };
   for (const LayerFloor& layer : study.layers) {
     text += fmt::format("{:<{}} {:>5} {:>14} {:>12.4f} {:>14.6g}\n", layer.name, width, layer.count, cycles(layer.cycles),
                         layer.energy_pj * 1e-6, layer.edp());

@@ -45,6 +45,7 @@ void set_bound(HierarchyLayer& layer, const HierarchySpace& space, const Objecti
   bound.value = value_of(*goal, layer.found->analysis.cost);
   bound.lower_bound = optimum::floor_of(question_of(space)).value(*goal);
   if (layer.certificate) bound.lower_bound = std::max(bound.lower_bound, layer.certificate->lower_bound);
+  TW_ASSERT(bound.lower_bound <= bound.value * (1 + 1e-9));
 }
 
 std::optional<HierarchyLayer::Bound> bound_of(const HierarchyStudy& study) {
