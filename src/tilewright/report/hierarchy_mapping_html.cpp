@@ -66,7 +66,7 @@ std::string layers_table(const HierarchyStudy& study) {
                 {"EDP, J·cycles"},
                 {"MACs busy"},
                 {"limited by", false},
-                {"above bound", true, "how far the objective may be from its optimum: no mapping is below the bound"},
+                {"gap", true, "how far the objective may be from its optimum: no mapping is below the bound"},
                 {"vs dataflow", true, "the objective of the best classic dataflow by ours"}},
                rows);
 }

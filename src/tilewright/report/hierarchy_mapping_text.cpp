@@ -31,7 +31,7 @@ std::string to_text(const HierarchyStudy& study) {
                                  study.machine.name, name_of(study.objective), study.search, with_thousands(study.samples),
                                  study.seed, name(study.judge));
   text += fmt::format("{:<{}} {:>5} {:>14} {:>12} {:>14} {:>6} {:<10} {:>10} {:>12} {}\n", "layer", width, "count", "cycles",
-                      "energy uJ", "EDP J*cycles", "util", "limited by", "above", "vs dataflow", "");
+                      "energy uJ", "EDP J*cycles", "util", "limited by", "gap", "vs dataflow", "");
   const auto factor = [](const std::optional<double>& value) { return value ? fmt::format("{:.2f}x", *value) : "-"; };
   for (const HierarchyLayer& layer : study.layers) {
     if (!layer.found) {
