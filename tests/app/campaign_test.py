@@ -232,6 +232,14 @@ class DoneOnce(CampaignTest):
         self.assertEqual(self.times(store), before)
         self.assertEqual(bytes_of(self.folder / "first"), bytes_of(self.folder / "second"))
 
+    def test_the_same_study_asked_twice(self):
+        study = "    map: {network: zoo:alexnet, layer: conv3, samples: 20}\n    each: {hardware: [zoo:eyeriss, zoo:nvdla-small], seed: 1..3}\n"
+        plan = self.file("twice.yaml", f"format: tilewright-plan-1\nstudies:\n  - name: a\n{study}  - name: b\n{study}")
+        for threads in (1, 4):
+            self.assertIn("12 of 12 tasks done", self.done(plan, "-o", self.folder / str(threads), "--threads", threads))
+        self.assertEqual(bytes_of(self.folder / "1"), bytes_of(self.folder / "4"))
+        self.assertEqual(len(self.times(self.folder / "4" / "tasks")), 6)
+
     def test_a_changed_file_is_another_input(self):
         network = self.file("net.yaml", "format: tilewright-network-1\nname: n\nlayers:\n  - {name: fc, op: fc, in: 64, out: 40}\n")
         plan = self.file("own.yaml", f"format: tilewright-plan-1\nstudies:\n  - map: {{network: {network}, hardware: zoo:eyeriss, samples: 20}}\n")

@@ -1,5 +1,6 @@
 #include "tilewright/study/campaign.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 #include <gmock/gmock.h>
@@ -130,6 +131,49 @@ TEST_F(CampaignRun, AnEngineIsGivenOnlyWhatIsMissing) {
   ASSERT_EQ(status->failures.size(), 1U);
   EXPECT_EQ(status->failures[0].sentence, "task 1 (map: 1): no such worker");
   EXPECT_THAT(result("some"), HasSubstr("\"missing\": 3"));
+}
+
+// Two studies of the plan that ask the same: the tasks of the second are those of the first.
+TEST_F(CampaignRun, AKeyIsGivenToAnEngineOnce) {
+  const std::string again =
+      std::string(kPlan) +
+      "  - name: again\n"
+      "    map: {network: zoo:alexnet, layer: conv3, hardware: zoo:eyeriss, samples: 20, search: random}\n"
+      "    each: {seed: 3..5}\n";
+  const auto open_again = [&](const std::string& name) {
+    return *open_campaign(again, "p.yaml", {.directory = scratch_ / name});
+  };
+  std::vector<std::size_t> given;
+  const auto failing = [&](const Campaign&, const std::vector<std::size_t>& tasks, RunContext&, const TaskEnd& on_end) {
+    given = tasks;
+    on_end(2, invalid("no such worker"));
+    return Result<Done>(Done{});
+  };
+  const auto failed = run_campaign(open_again("two"), failing, context_);
+  ASSERT_TRUE(failed);
+  EXPECT_THAT(given, ElementsAre(0, 1, 2, 3, 6));
+  ASSERT_EQ(failed->failures.size(), 2U);
+  EXPECT_EQ(failed->failures[1].sentence, "task 5 (again: 3): no such worker");
+
+  const auto expected = forecast(open_again("two"), context_);
+  ASSERT_TRUE(expected);
+  EXPECT_EQ(expected->tasks, 7U);
+  EXPECT_EQ(expected->points, 5 * 20);
+  std::vector<std::size_t> counts;
+  context_.progress.show = [&](const ProgressState& state) { counts.push_back(static_cast<std::size_t>(state.done)); };
+  const auto status = run_campaign(open_again("two"), local_engine, context_);
+  ASSERT_TRUE(status);
+  EXPECT_TRUE(status->failures.empty());
+  EXPECT_EQ(status->done, 7U);
+  ASSERT_FALSE(counts.empty());
+  EXPECT_EQ(std::ranges::max(counts), 7U);
+  EXPECT_EQ(*status->states[2].summary, *status->states[4].summary);
+
+  ThreadPool one(1);
+  RunContext alone{.threads = one};
+  ASSERT_TRUE(run_campaign(open_again("one"), local_engine, alone));
+  EXPECT_EQ(result("one"), result("two"));
+  EXPECT_EQ(*read_file(scratch_ / "one" / kPointsFile), *read_file(scratch_ / "two" / kPointsFile));
 }
 
 TEST_F(CampaignRun, AStopKeepsWhatIsDone) {

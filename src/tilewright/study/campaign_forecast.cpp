@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "tilewright/study/campaign_parts.hpp"
 
@@ -65,11 +66,13 @@ Result<CampaignForecast> forecast(const Campaign& campaign, RunContext& context)
   result.threads = context.threads.thread_count();
   std::map<std::string, Kind> kinds;
   std::vector<std::size_t> missing;
+  std::set<std::string> alike;
   std::error_code status;
   for (std::size_t task = 0; task < campaign.tasks.size(); ++task) {
     const CampaignTask& one = campaign.tasks[task];
     Kind& kind = kinds[kind_of(campaign, one)];
-    if (campaign.plan.points && campaign.plan.studies[one.study].verb != CampaignVerb::Compare &&
+    const bool first = alike.insert(one.key).second;  // a key is done once
+    if (first && campaign.plan.points && campaign.plan.studies[one.study].verb != CampaignVerb::Compare &&
         campaign.plan.studies[one.study].verb != CampaignVerb::Train &&
         campaign.plan.studies[one.study].verb != CampaignVerb::Evaluate) {
       result.points += one.units;
@@ -80,7 +83,7 @@ Result<CampaignForecast> forecast(const Campaign& campaign, RunContext& context)
       kind.seconds += work->time.seconds;
       ++kind.documents;
       kind.bytes += static_cast<double>(fs::file_size(campaign.store.path_of(one.key), status));
-    } else {
+    } else if (first) {
       missing.push_back(task);
       if (!kind.example) kind.example = task;
     }

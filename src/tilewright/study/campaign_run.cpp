@@ -1,6 +1,7 @@
 // Who does the tasks that are missing, and how it stands meanwhile.
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -27,16 +28,18 @@ class Scoreboard {
     for (const CampaignTask& task : campaign.tasks) ++status_.states[task.study].tasks;
   }
 
-  // The numbers of the tasks that nobody has done yet.
+  // The numbers of the tasks that nobody has done yet; of those with one key, the first.
   std::vector<std::size_t> look() {
     std::vector<std::size_t> missing;
     for (std::size_t task = 0; task < campaign_.tasks.size(); ++task) {
       const std::optional<FinishedWork> work = finished(campaign_, task);
       if (work) {
         count(task, work->time.seconds);
-      } else {
-        missing.push_back(task);
+        continue;
       }
+      std::vector<std::size_t>& alike = alike_[campaign_.tasks[task].key];
+      if (alike.empty()) missing.push_back(task);
+      alike.push_back(task);
     }
     const std::map<std::string, nlohmann::ordered_json> earlier = earlier_studies(campaign_);
     for (std::size_t study = 0; study < status_.states.size(); ++study) {
@@ -52,22 +55,26 @@ class Scoreboard {
     return missing;
   }
 
+  // What one found is what all with its key were asked for.
   void end(std::size_t task, const Result<bool>& done) {
-    const std::size_t study = campaign_.tasks[task].study;
-    bool whole = false;
+    std::vector<std::size_t> whole;  // studies
     {
       const std::lock_guard lock(mutex_);
-      if (!done) {
-        status_.failures.push_back({task, fmt::format("task {} ({}): {}", task + 1, title_of(campaign_.plan.studies[study]),
-                                                      done.error().message)});
-      } else if (*done) {
-        const std::optional<FinishedWork> work = finished(campaign_, task);
-        whole = count(task, work ? work->time.seconds : 0);
+      const std::optional<FinishedWork> work = done && *done ? finished(campaign_, task) : std::nullopt;
+      for (const std::size_t one : alike_.at(campaign_.tasks[task].key)) {
+        const std::size_t study = campaign_.tasks[one].study;
+        if (!done) {
+          status_.failures.push_back({one, fmt::format("task {} ({}): {}", one + 1, title_of(campaign_.plan.studies[study]),
+                                                       done.error().message)});
+        } else if (*done && count(one, work ? work->time.seconds : 0)) {
+          whole.push_back(study);
+        }
       }
     }
-    const auto found = whole ? summary(study) : std::nullopt;  // takes time of its own
+    std::vector<std::optional<nlohmann::ordered_json>> found;  // takes time of its own
+    for (const std::size_t study : whole) found.push_back(summary(study));
     const std::lock_guard lock(mutex_);
-    if (whole) status_.states[study].summary = found;
+    for (std::size_t i = 0; i < whole.size(); ++i) status_.states[whole[i]].summary = std::move(found[i]);
     context_.progress.tell([&] { return state(); });
     if (watch_ && !trouble_ && Clock::now() >= next_) {
       show();
@@ -118,6 +125,7 @@ class Scoreboard {
   const CampaignWatch& watch_;
   std::mutex mutex_;
   CampaignStatus status_;
+  std::map<std::string, std::vector<std::size_t>> alike_;  // missing tasks, by key
   std::optional<Error> trouble_;
   const Clock::time_point start_ = Clock::now();
   Clock::time_point next_ = start_ + std::chrono::seconds(2), shown_ = start_;
