@@ -334,6 +334,8 @@ class Refused(CampaignTest):
         self.plan_refused(head + "  - map: {seed: 1}\n    each: {seed: 1..3}\n", "seed is given under map and under each")
         self.plan_refused(head + "  - map: {}\n    each: {seed: 3..1}\n", "seed is '3..1', expected a range like 1..20")
         self.plan_refused(head + "  - map: {}\n    each: {seed: []}\n", "seed has no values")
+        self.plan_refused(head + "  - map: {}\n    each: {hardware: [zoo:eyeriss, zoo:eyeriss]}\n",
+                          "bad.yaml:4: hardware has zoo:eyeriss twice, expected every value once")
         self.plan_refused(head + "  - map: {}\n    each: {seed: 0..999999, samples: 1..99}\n", "more than 1000000 studies")
         self.plan_refused(head + "  - map: {}\n  - map: {}\n", "a study is called 'map', as another one is")
         self.plan_refused(head + "  - map: {store: x}\n", "'store' is no option of map in a plan")

@@ -79,6 +79,10 @@ TEST(CampaignPlan, SaysTheLineWhatIsAndWhatWasExpected) {
   EXPECT_THAT(refusal("  - map: {samples: 1, samples: 2}\n"), HasSubstr("twice"));
   EXPECT_THAT(refusal("  - 3\n"), HasSubstr("p.yaml:3: a study is no map of options"));
   EXPECT_THAT(refusal("  - map: 3\n"), HasSubstr("map is no map of options"));
+  EXPECT_EQ(refusal("  - map: {}\n    each:\n      hardware: [zoo:eyeriss, x,\n        zoo:eyeriss]\n"),
+            "p.yaml:6: hardware has zoo:eyeriss twice, expected every value once");
+  EXPECT_EQ(refusal("  - map: {}\n    each: {max-latency: [10, 1e1]}\n"),
+            "p.yaml:4: max_latency has 1e1 twice, expected every value once");
   EXPECT_THAT(refusal("  - map: {}\n    each: {seed: 1..x}\n"), HasSubstr("seed is '1..x', expected a range like 1..20"));
 }
 

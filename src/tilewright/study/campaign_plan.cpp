@@ -129,6 +129,21 @@ std::string shown(const Yaml& value) {
   return join(parts, ",");
 }
 
+// A value that is there twice would be the same study twice, under one title.
+Result<Done> check_different(CampaignVerb verb, const std::string& option, const std::vector<Yaml>& values) {
+  StudyRequest request = request_of(verb);
+  const OptionTable table = options_of(request);
+  std::set<std::string> seen;
+  for (const Yaml& value : values) {
+    TW_TRY(const OptionField* field, option_named(table, value, option, verb));
+    TW_TRY(const Json json, json_of(*field, value));
+    if (!seen.insert(json.dump(-1, ' ', false, Json::error_handler_t::replace)).second) {
+      return value.error(fmt::format("{} has {} twice, expected every value once", field->name, shown(value)));
+    }
+  }
+  return Done{};
+}
+
 struct Entry {
   std::string name;
   CampaignVerb verb = CampaignVerb::Map;
@@ -170,6 +185,9 @@ Result<Entry> read_entry(const Yaml& node) {
   if (each->kind != Yaml::Kind::Map) return each->error("each is no map, expected options with lists of their values");
   for (const auto& [key, value] : each->fields) {
     TW_TRY(std::vector<Yaml> values, values_of(value, key));
+    if (value.kind == Yaml::Kind::List) {
+      TW_TRY([[maybe_unused]] const Done different, check_different(entry.verb, key, values));
+    }
     entry.axes.push_back({key, std::move(values)});
   }
   return entry;
